@@ -1,0 +1,93 @@
+// What the runtime must know of a compiled program beside its code: variables, sources, texts.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/base/dtype.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pdg {
+
+/// A size that is not known before the run.
+inline constexpr int64_t kDynamicSize = -1;
+
+/// A variable of the program: `vars[i]` of the compiled functions is the buffer of variable i.
+struct VariableInfo {
+  std::string name; ///< The printed scope path, "net.hidden.W" or "net.hidden.W/adam.m".
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  bool isParam = false; ///< `param` (trainable) or `state`.
+};
+
+/// One field of an example of a data source, without the batch axis.
+struct FieldInfo {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+};
+
+/// A data source. `reader` names the format ("idx", "csv"); `files` are as the script wrote them
+/// and are searched for like a script's (resolveDataFile). Options are the reader's own.
+struct SourceInfo {
+  std::string name; ///< The name in the script, "train".
+  std::string reader;
+  std::vector<std::string> files;
+  int64_t batch = 1;
+  bool shuffle = false;
+  int64_t seed = 0;
+  std::string target;              ///< CSV: the name of the target column, or empty.
+  std::vector<FieldInfo> fields;   ///< As found when compiling; checked again when opened.
+  std::string location;            ///< "model.pdg:12:14", for messages.
+};
+
+/// A tensor fed from outside.
+struct InputInfo {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape; ///< Known when the program is compiled.
+};
+
+/// How one value of a text is printed.
+struct ValueFormat {
+  DType dtype = DType::F32;
+  int64_t rank = 0;
+  int64_t width = 0;      ///< Least number of characters, right-aligned; 0: none.
+  int64_t precision = -1; ///< Digits; -1: the shortest text that reads back.
+  bool significant = false; ///< `precision` counts significant digits (".4g"), else decimals (".4").
+};
+
+/// A text with values in it: segments[0] value[0] segments[1] ... segments[n]. For a print, or for
+/// an error (then with a code and the source line it points to).
+struct TextSite {
+  std::vector<std::string> segments;
+  std::vector<ValueFormat> values;
+  std::string code;     ///< "PD2001" for an error; empty for a print.
+  std::string location; ///< "model.pdg:12:14".
+  std::string excerpt;  ///< The source line and its underline, ready to print; may be empty.
+};
+
+/// A value that `eval` returns, by its true name.
+struct FetchInfo {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape; ///< With kDynamicSize where only the run knows.
+};
+
+/// All tables of one program.
+struct ProgramInfo {
+  std::vector<VariableInfo> variables;
+  std::vector<SourceInfo> sources;
+  std::vector<InputInfo> inputs;
+  std::vector<TextSite> texts;
+  std::vector<FetchInfo> fetches;
+  int64_t arenaBytes = 0; ///< Size of the one buffer that holds every intermediate value.
+};
+
+/// Writes `info` as JSON text, the form in which the compilation cache keeps it.
+std::string toJson(const ProgramInfo &info);
+
+/// Reads what toJson wrote. Returns false if `text` is not such a text (a damaged cache entry).
+bool fromJson(const std::string &text, ProgramInfo &info);
+
+} // namespace pdg
