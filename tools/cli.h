@@ -1,0 +1,34 @@
+// The command line of `pdc`: one function per command adds its options to the parser.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/driver.h"
+
+#include <CLI/CLI.hpp>
+
+namespace pdg {
+
+/// Reads the command line and carries it out. Returns an exit code; prints to standard error what
+/// is wrong with the usage.
+int runCommandLine(int argc, const char *const *argv);
+
+/// Adds a command to `app`; when it is the one that was typed, its exit code lands in `exitCode`.
+void addRunCommand(CLI::App &app, int &exitCode);
+void addCheckCommand(CLI::App &app, int &exitCode);
+void addEmitCommand(CLI::App &app, int &exitCode);
+void addExplainCommand(CLI::App &app, int &exitCode);
+
+/// Adds what every command that compiles takes: the script, `--set`, `--data-dir`, `--format`.
+void addProgramOptions(CLI::App &command, ProgramOptions &options);
+
+/// Adds `--isa`.
+void addIsaOption(CLI::App &command, std::string &isa);
+
+/// Splits "NAME=VALUE". Returns what is wrong, or an empty text.
+std::string parseSet(const std::string &text, std::pair<std::string, std::string> &set);
+
+/// Splits "NAME=FILE.npy", "NAME=FILE.npz:ARRAY" or "FILE.npz". Returns what is wrong, or an empty
+/// text.
+std::string parseFeed(const std::string &text, FeedOption &feed);
+
+} // namespace pdg

@@ -1,0 +1,49 @@
+// The options of `pdc check` and `pdc emit`, which compile and do not run.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli.h"
+
+#include <memory>
+
+namespace pdg {
+
+void addCheckCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App *command =
+      app.add_subcommand("check", "Reports every error and warning of a script, runs nothing");
+  addProgramOptions(*command, options->program);
+  command->callback([options, &exitCode] { exitCode = checkCommand(*options); });
+}
+
+/// The stages as the help shows them: "ast|graph|...".
+static std::string stageNames() {
+  std::string names;
+  for (std::string_view stage : emitStages)
+    names += (names.empty() ? "" : "|") + std::string(stage);
+  return names;
+}
+
+void addEmitCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<EmitOptions>();
+  CLI::App *command = app.add_subcommand("emit", "Prints a stage of the compilation");
+  command->footer(
+      "\nStages, in order: ast the parsed script, graph the pdg dialect, grad with\n"
+      "derivatives, loops what native code is made of, llvm LLVM IR, asm machine code.");
+  addProgramOptions(*command, options->program);
+  command->add_option("--stage", options->stage, "The stage to print")
+      ->type_name(stageNames())
+      ->check(CLI::IsMember(std::vector<std::string>(emitStages.begin(), emitStages.end()))
+                  .description(""));
+  command->add_option("-o,--output", options->output, "Writes to a file instead")
+      ->type_name("FILE");
+  command->add_option("--dump-stages", options->dumpStages, "Writes one file per stage to a folder")
+      ->type_name("DIR");
+  addIsaOption(*command, options->isa);
+  command->callback([options, &exitCode] {
+    if (options->stage.empty() && options->dumpStages.empty())
+      throw CLI::ValidationError("--stage",
+                                 "or --dump-stages is needed: expects one of " + stageNames());
+    exitCode = emitCommand(*options);
+  });
+}
+
+} // namespace pdg

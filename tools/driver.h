@@ -1,0 +1,87 @@
+// What the commands of `pdc` do, apart from reading the command line: compile, run, report.
+// The command line (cli*.cpp) fills these options; driver*.cpp carries them out.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pdg {
+
+/// Exit codes of `pdc`, the same for every command.
+enum ExitCode : int {
+  ExitDone = 0,
+  ExitWrongInput = 1,  ///< The program or its input is wrong.
+  ExitWrongUsage = 2,  ///< The command line is wrong.
+  ExitWorldFailed = 3, ///< A file, a disk, a peer.
+  ExitInterrupted = 130,
+};
+
+/// How diagnostics are written to standard error (`--format`).
+enum class ReportFormat { Text, Json };
+
+/// What every command that compiles a script needs to know.
+struct ProgramOptions {
+  std::string file; ///< The script; "-" is standard input.
+  /// `--set NAME=VALUE`, in order, names unique. Values are still text: their type is the const's.
+  std::vector<std::pair<std::string, std::string>> sets;
+  std::string dataDir; ///< `--data-dir`, or empty.
+  ReportFormat format = ReportFormat::Text;
+};
+
+/// One `--feed`: the input `name` is read from a file.
+struct FeedOption {
+  std::string name;  ///< Empty: every input that the archive has an array for, by its own name.
+  std::string file;  ///< A .npy file, or an .npz archive.
+  std::string array; ///< The array of the archive; empty for a .npy file.
+};
+
+/// Options of `pdc run`.
+struct RunOptions {
+  ProgramOptions program;
+  std::vector<FeedOption> feeds;
+  std::string fetchFile;         ///< `--fetch OUT.npz`, or empty: values go to standard output.
+  std::optional<int64_t> seed;   ///< `--seed`.
+  int64_t threads = 0;           ///< `--threads`; 0: one per core.
+  bool interpret = false;        ///< `--interpret`.
+  std::string loadFile;          ///< `--load`, or empty.
+  std::vector<std::string> only; ///< `--only`: scope paths to load; empty: all.
+  std::string saveFile;          ///< `--save`, or empty.
+  bool quiet = false;            ///< `--quiet`: no progress bar, no notes.
+  bool checkNan = false;         ///< `--check-nan`.
+  std::string isa;               ///< `--isa`: "avx2", "avx512", or empty for the machine's best.
+};
+
+/// Options of `pdc check`.
+struct CheckOptions {
+  ProgramOptions program;
+};
+
+/// Options of `pdc emit`. At least one of `stage` and `dumpStages` is given.
+struct EmitOptions {
+  ProgramOptions program;
+  std::string stage;      ///< One of `emitStages`, or empty.
+  std::string output;     ///< `-o`, or empty: standard output.
+  std::string dumpStages; ///< `--dump-stages DIR`, or empty.
+  std::string isa;        ///< As in RunOptions.
+};
+
+/// The stages that `pdc emit --stage` prints, in the order of compilation.
+inline constexpr std::array<std::string_view, 6> emitStages = {"ast",   "graph", "grad",
+                                                               "loops", "llvm",  "asm"};
+
+/// Compiles and runs a script. Returns an exit code.
+int runCommand(const RunOptions &options);
+
+/// Reports every error and warning of a script and runs nothing. Returns an exit code.
+int checkCommand(const CheckOptions &options);
+
+/// Prints stages of the compilation of a script. Returns an exit code.
+int emitCommand(const EmitOptions &options);
+
+} // namespace pdg

@@ -1,0 +1,296 @@
+"""Runs the tests and counts them: unit tests, lit, the layout of the sources, the documents.
+
+Called by `./dev test`. The last line of its output is `N passed, N failed, N skipped`, over
+everything that ran; the exit status is 0 when nothing failed.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "build")
+LIT = "/usr/lib/llvm-22/bin/lit"
+FAST_LIMIT = 60  # seconds for one lit test of the fast suite
+
+
+class Count:
+    """How many tests passed, failed and were skipped, and the names of those that failed."""
+
+    def __init__(self, passed=0, failed=0, skipped=0, failures=()):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+        self.failures = list(failures)
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.failures += other.failures
+
+    def line(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def one(name, ok, output=""):
+    """The count of a single check; its output is shown when it failed."""
+    if ok:
+        return Count(passed=1)
+    print(f"--- {name}\n{output.rstrip()}", flush=True)
+    return Count(failed=1, failures=[name])
+
+
+def run(command, limit=None, env=None):
+    """Runs a command to its end; a time limit that is passed counts as exit status 124."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, text=True, errors="replace", timeout=limit,
+                              env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        text = late.stdout or b""
+        text = text.decode(errors="replace") if isinstance(text, bytes) else text
+        return 124, text + f"\nstopped after {limit:.0f} s"
+    except OSError as error:
+        return 127, str(error)
+
+
+# Unit tests
+
+def unit_programs(build, slow):
+    folder = os.path.join(build, "bin")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    names = [n for n in names if n.endswith("-tests") and n.endswith("-slow-tests") == slow]
+    return [os.path.join(folder, n) for n in names]
+
+
+def run_unit(program, pattern=None, limit=300, env=None):
+    """Runs one GoogleTest program. A crash counts as a failure beside what it reported."""
+    report = os.path.join(BUILD, "test-results", os.path.basename(program) + ".json")
+    os.makedirs(os.path.dirname(report), exist_ok=True)
+    if os.path.exists(report):
+        os.remove(report)
+    command = [program, "--gtest_brief=1", f"--gtest_output=json:{report}"]
+    if pattern:
+        command.append(f"--gtest_filter=*{pattern}*")
+    status, output = run(command, limit, env)
+    count = Count()
+    name = os.path.basename(program)
+    if os.path.exists(report):
+        with open(report, encoding="utf-8") as file:
+            suites = json.load(file)["testsuites"]
+        for suite in suites:
+            for test in suite["testsuite"]:
+                if test["status"] != "RUN":
+                    continue
+                if test.get("failures"):
+                    count.add(Count(failed=1, failures=[f"{name}: {suite['name']}.{test['name']}"]))
+                elif test.get("result") == "SKIPPED":
+                    count.add(Count(skipped=1))
+                else:
+                    count.add(Count(passed=1))
+    if status != 0 and count.failed == 0:
+        count.add(Count(failed=1, failures=[f"{name}: exit status {status}"]))
+    if count.failed:
+        print(f"--- {name}\n{output.rstrip()}", flush=True)
+    return count
+
+
+def run_units(pattern):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        total = Count()
+        for count in pool.map(lambda p: run_unit(p, pattern), unit_programs(BUILD, slow=False)):
+            total.add(count)
+    return total
+
+
+# lit
+
+def run_lit(paths, pattern=None, params=(), limit=FAST_LIMIT, build=BUILD):
+    """Runs lit on the given files or folders of the test suite."""
+    report = os.path.join(BUILD, "test-results", "lit.json")
+    os.makedirs(os.path.dirname(report), exist_ok=True)
+    if os.path.exists(report):
+        os.remove(report)
+    command = [LIT, "-q", "--output", report, "--allow-empty-runs"]
+    if pattern:
+        command += ["--filter", pattern]
+    if has_psutil():
+        command += ["--timeout", str(int(limit))]
+    for param in params:
+        command += ["--param", param]
+    status, output = run(command + paths)
+    count = Count()
+    if os.path.exists(report):
+        with open(report, encoding="utf-8") as file:
+            tests = json.load(file)["tests"]
+        for test in tests:
+            code = test["code"]
+            if code in ("PASS", "XFAIL", "FLAKYPASS"):
+                count.passed += 1
+            elif code in ("UNSUPPORTED", "SKIPPED"):
+                count.skipped += 1
+            elif code != "EXCLUDED":
+                count.add(Count(failed=1, failures=[test["name"]]))
+    if status != 0 and count.failed == 0:
+        count.add(Count(failed=1, failures=[f"lit: exit status {status}"]))
+    if count.failed:
+        print(output.rstrip(), flush=True)
+    return count
+
+
+def has_psutil():
+    return run(["/usr/bin/python3", "-c", "import psutil"])[0] == 0
+
+
+def tests_requiring(feature):
+    """The lit tests with `REQUIRES: <feature>`, as paths in the built test suite."""
+    wanted = re.compile(rf"REQUIRES:.*\b{feature}\b")
+    found = []
+    for folder, _, names in os.walk(os.path.join(ROOT, "test")):
+        for name in names:
+            if name.endswith((".mlir", ".pdg", ".test")) and os.path.basename(folder) != "Inputs":
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    if wanted.search(file.read()):
+                        found.append(os.path.relpath(path, ROOT))
+    return sorted(found)
+
+
+# The suites
+
+def run_fast(options):
+    total = Count()
+    started = time.monotonic()
+
+    def stage(title, count):
+        nonlocal started
+        now = time.monotonic()
+        print(f"{title:<16} {count.line()}  ({now - started:.1f} s)", flush=True)
+        started = now
+        total.add(count)
+
+    if not options.filter:
+        status, output = run([os.path.join(ROOT, "dev"), "format", "--check"])
+        hint = "\nlay the sources out with: ./dev format"
+        stage("layout", one("layout of the sources", status == 0, output + hint))
+    stage("build", one("build", options.built == 0, "see the messages above"))
+    if options.built == 0:
+        stage("unit tests", run_units(options.filter))
+        stage("lit", run_lit([os.path.join(BUILD, "test")], options.filter))
+    docs = os.path.join(ROOT, "tools", "docs.py")
+    if not options.filter and os.path.exists(docs):
+        status, output = run([sys.executable, docs, "--check", f"--build={BUILD}"])
+        stage("documents", one("documents", status == 0, output))
+        print(run([sys.executable, os.path.join(ROOT, "tools", "size.py")])[1].rstrip())
+    return total
+
+
+def sanitizer_job(preset):
+    """Builds the unit tests with a sanitizer in a folder of their own, and runs them."""
+
+    def job(limit):
+        folder = os.path.join(ROOT, f"build-{preset}")
+        if not os.path.exists(os.path.join(folder, "build.ninja")):
+            status, output = run(["cmake", "--preset", preset], limit)
+            if status != 0:
+                return one(f"{preset}: configure", False, output[-3000:])
+        status, output = run(["cmake", "--build", "--preset", preset, "--target", "unit-tests"], limit)
+        if status != 0:
+            return one(f"{preset}: build", False, output[-3000:])
+        # LLVM's own libraries are not instrumented, so a container that crosses into them looks
+        # overrun; and what they keep until the end of the process is not ours to free.
+        env = {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0",
+               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+        total = Count()
+        for program in unit_programs(folder, slow=False):
+            total.add(run_unit(program, limit=limit, env=env))
+        return total
+
+    return job
+
+
+def slow_jobs():
+    """Every slow job by name: a function from the seconds that are left to its count."""
+    jobs = {}
+    for path in tests_requiring("slow"):
+        built = os.path.join(BUILD, path)
+        jobs[path] = lambda limit, built=built: run_lit([built], params=["slow=1"], limit=limit)
+    for program in unit_programs(BUILD, slow=True):
+        jobs[os.path.basename(program)] = lambda limit, p=program: run_unit(p, limit=limit)
+    for preset in ("asan", "tsan"):
+        jobs[f"unit tests with {preset}"] = sanitizer_job(preset)
+    return jobs
+
+
+def run_slow(options):
+    """The slow jobs, shuffled by the seed, each started only while there is budget left."""
+    if options.built != 0:
+        return one("build", False, "see the messages above")
+    jobs = slow_jobs()
+    names = sorted(jobs)
+    random.Random(options.seed).shuffle(names)
+    print(f"{len(names)} slow jobs, seed {options.seed}, budget {options.budget / 60:.0f} min")
+    end = time.monotonic() + options.budget
+    total, left_out = Count(), []
+    for name in names:
+        left = end - time.monotonic()
+        if left < 10 or (options.filter and options.filter not in name):
+            left_out.append(name)
+            continue
+        started = time.monotonic()
+        count = jobs[name](left)
+        print(f"{name:<40} {count.line()}  ({time.monotonic() - started:.1f} s)", flush=True)
+        total.add(count)
+    for name in left_out:
+        print(f"did not run: {name}")
+    total.skipped += len(left_out)
+    return total
+
+
+def run_gpu(options):
+    if options.built != 0:
+        return one("build", False, "see the messages above")
+    paths = [os.path.join(BUILD, p) for p in tests_requiring("gpu")]
+    return run_lit(paths, options.filter, ["gpu=1"], 300) if paths else Count()
+
+
+def seconds(text):
+    match = re.fullmatch(r"(\d+)(s|m|h)?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"expects a duration such as 90s, 40m or 2h, got '{text}'")
+    return int(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2] or "s"]
+
+
+def seed_of_commit():
+    """The first digits of the commit, so that the order changes with the sources."""
+    status, output = run(["git", "rev-parse", "--short=8", "HEAD"])
+    return int(output.strip(), 16) if status == 0 else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev test")
+    parser.add_argument("filter", nargs="?", help="run only tests whose name contains this")
+    parser.add_argument("--slow", action="store_true", help="run the slow tests instead")
+    parser.add_argument("--gpu", action="store_true", help="run the tests that need a device")
+    parser.add_argument("--budget", type=seconds, default=40 * 60, help="time for --slow: 40m")
+    parser.add_argument("--seed", type=int, default=None, help="order of --slow; default: commit")
+    parser.add_argument("--built", type=int, default=0, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = seed_of_commit()
+    suite = run_slow if options.slow else run_gpu if options.gpu else run_fast
+    total = suite(options)
+    for failure in total.failures:
+        print(f"failed: {failure}")
+    print(total.line(), flush=True)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
