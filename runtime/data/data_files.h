@@ -1,0 +1,26 @@
+// Where data files are: the search order for the names that a script writes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+
+namespace pdg {
+
+/// The system's folder of data sets; Debian's dataset-* packages install there.
+inline constexpr std::string_view kSystemDataDir = "/usr/share/datasets";
+
+/// The folders of one run in which data files are looked up.
+struct DataPaths {
+  std::string scriptDir; ///< The folder of the script; empty: the current one.
+  std::string dataDir;   ///< `--data-dir`; empty: not given.
+};
+
+/// Finds the file `name` of a script: an absolute name is itself; a relative one is looked up
+/// beside the script, then in `--data-dir`, in $PDG_DATA and in kSystemDataDir. The first regular
+/// file wins. The error lists every place that was tried.
+absl::StatusOr<std::string> resolveDataFile(std::string_view name, const DataPaths &paths);
+
+} // namespace pdg

@@ -1,0 +1,18 @@
+// The IDX format of the MNIST family: one tensor per file, big-endian, the first axis the examples.
+//
+//   00 00 | type code | rank | rank sizes of 4 bytes | elements, row-major
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/data/reader.h"
+
+namespace pdg {
+
+/// Reads the headers: one field per file, all with the same number of examples.
+absl::StatusOr<SourceHeader> probeIdx(const ReaderInput &input);
+
+/// Reads the files; each must be exactly as long as its header says. 16-bit integers become i32.
+absl::StatusOr<ExampleTable> loadIdx(const ReaderInput &input);
+
+} // namespace pdg
