@@ -1,0 +1,124 @@
+// The shortest way from upstream dialects to an object: two MLIR passes, translation, code
+// generation. LLVM's optimizer is left out on purpose (see the README).
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/codegen/jit/object_compiler.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace pdg {
+
+void registerCodegenDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertFuncToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+static llvm::Error failure(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const TargetInfo &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string error;
+  const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return failure("no code generator for " + triple.str() + ": " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      backend->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                   std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  if (!machine)
+    return failure("cannot create a code generator for " + target.cpu);
+  return machine;
+}
+
+static void setTargetAttributes(llvm::Module &module, const TargetInfo &target) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+  }
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &options) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.enableVerifier(options.verify);
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertToLLVMPass());
+  if (failed(passes.run(module)))
+    return failure("lowering to the LLVM dialect failed");
+
+  auto machine = createTargetMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, llvmContext);
+  if (!llvmModule)
+    return failure("translation to LLVM IR failed");
+  llvmModule->setDataLayout((*machine)->createDataLayout());
+  llvmModule->setTargetTriple((*machine)->getTargetTriple());
+  setTargetAttributes(*llvmModule, target);
+  if (options.llvmIr) {
+    llvm::raw_string_ostream text(*options.llvmIr);
+    llvmModule->print(text, nullptr);
+  }
+
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager codegen;
+  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
+                                      !options.verify))
+    return failure("the code generator cannot write objects");
+  codegen.run(*llvmModule);
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "pdg.o",
+                                                         /*RequiresNullTerminator=*/false);
+}
+
+} // namespace pdg
