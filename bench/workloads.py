@@ -1,0 +1,59 @@
+"""What is measured, for every contender alike: initial weights, batches, steps.
+
+W2 is a 784-256-10 network with relu, softmax cross-entropy and Adam (lr 1e-3, eps 1e-8) on batches
+of 64 Fashion-MNIST pictures. Weights are stored [in, out]; all numbers are f32.
+"""
+# SPDX-License-Identifier: Apache-2.0
+import gzip
+import json
+import os
+import struct
+
+import numpy as np
+
+PICTURES = "/usr/share/datasets/fashion-mnist"
+BATCHES, BATCH = 8, 64
+LAYERS = {"hidden": (784, 256), "output": (256, 10)}
+LEARNING_RATE = 1e-3
+# Products of a step: forward, weight gradient, and the input gradient of all layers but the first.
+MFLOP_PER_STEP = 2 * BATCH * (2 * 784 * 256 + 3 * 256 * 10) / 1e6
+
+
+def read_idx(name, header):
+    with gzip.open(os.path.join(PICTURES, name)) as file:
+        return np.frombuffer(file.read(), np.uint8)[header:]
+
+
+def batches():
+    """images [8, 64, 784] in 0..1 and labels [8, 64]: the first pictures of the training set."""
+    count = BATCHES * BATCH
+    images = read_idx("train-images-idx3-ubyte.gz", 16)[: count * 784]
+    labels = read_idx("train-labels-idx1-ubyte.gz", 8)[:count]
+    images = images.reshape(BATCHES, BATCH, 784).astype(np.float32) / np.float32(255)
+    return images, labels.reshape(BATCHES, BATCH).astype(np.int64)
+
+
+def weights():
+    """The initial parameters by name; uniform in +-1/sqrt(inputs), from a fixed seed."""
+    random = np.random.default_rng(1)
+    values = {}
+    for layer, (inputs, units) in LAYERS.items():
+        bound = 1 / np.sqrt(inputs)
+        values[f"{layer}.W"] = random.uniform(-bound, bound, (inputs, units)).astype(np.float32)
+        values[f"{layer}.b"] = random.uniform(-bound, bound, units).astype(np.float32)
+    return values
+
+
+def write_safetensors(path, tensors):
+    """Writes f32 tensors in the safetensors format: header size, JSON header, data."""
+    header, offset = {}, 0
+    for name, value in tensors.items():
+        end = offset + value.nbytes
+        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for value in tensors.values():
+            file.write(value.tobytes())
