@@ -158,12 +158,17 @@ def passes_document():
 
 
 def syntax_document():
-    """Each rule of the grammar under its comment. Comments are the lines `///` right above it."""
-    out = ["# Syntax", "", "The rules of `grammar/Pdg.g4`, in its notation.", ""]
-    pattern = re.compile(r"((?:^ *//.*\n)*)^(fragment +)?(\w+)\s*\n?\s*:(.*?)^?\s*;\s*$", re.S | re.M)
-    for comment, _, name, body in pattern.findall(read("grammar/Pdg.g4")):
-        text = "\n".join(re.sub(r"^ *///? ?", "", line) for line in comment.splitlines())
-        out += [f"## {name}", "", text, "", "```antlr", f"{name} :{body.rstrip()}", "  ;", "```", ""]
+    """The rules of the grammar, each group of them under the `/** */` comment that precedes it."""
+    out = ["# Syntax", "", "In the notation of `grammar/Pdg.g4`.", ""]
+    part = re.compile(r"^// -+\n// (?P<section>[^\n]*)\n// -+\n"
+                      r"|^/\*\*(?P<comment>.*?)\*/\n(?P<rules>.*?)(?=^/\*\*|^// --|\Z)", re.S | re.M)
+    for match in part.finditer(read("grammar/Pdg.g4")):
+        if match["section"]:
+            out += [f"## {match['section']}", ""]
+            continue
+        rules = re.sub(r"^//[^\n]*\n", "", match["rules"], flags=re.M).strip()
+        text = re.sub(r"\n +", "\n", match["comment"]).strip()
+        out += [text, "", "```antlr", rules, "```", ""]
     return "\n".join(out)
 
 
@@ -192,7 +197,7 @@ def library_document():
 def abi_document():
     """The C functions that compiled code calls, from the comments of abi.def."""
     out = ["# The ABI of compiled programs", ""]
-    pattern = re.compile(r"((?:^///.*\n)+)^PDG_ABI\((\w+), (\w+),\s*\((.*?)\)\)$", re.S | re.M)
+    pattern = re.compile(r"((?:^///[^\n]*\n)+)^PDG_ABI\((\w+), (\w+),\s*\((.*?)\)\)$", re.S | re.M)
     for comment, result, name, parameters in pattern.findall(read("runtime/abi.def")):
         text = "\n".join(line[3:].strip() for line in comment.splitlines())
         signature = re.sub(r"\s+", " ", f"{result} {name}({parameters});")
