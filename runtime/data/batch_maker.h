@@ -8,6 +8,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -35,7 +36,9 @@ public:
   int64_t numBatches() const;
 
   /// The bytes that field `i` takes in the largest batch.
-  int64_t fieldBytes(int64_t i) const { return batch_ * table_.columns[i].exampleBytes; }
+  int64_t fieldBytes(int64_t i) const {
+    return std::min(batch_, numExamples()) * table_.columns[i].exampleBytes;
+  }
 
   /// Copies the examples of a batch to `fields`, one [n, example dims...] buffer per field of at
   /// least fieldBytes, and returns n; 0 if the pass has no such batch. Quickest when passes come

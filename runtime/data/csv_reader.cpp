@@ -104,7 +104,8 @@ absl::StatusOr<float> parseNumber(const CsvScanner &rows, const CsvHeader &heade
   float value = 0;
   const char *end = digits.data() + digits.size();
   absl::from_chars_result result = absl::from_chars(digits.data(), end, value);
-  bool isNumber = !digits.empty() && result.ptr == end && result.ec != std::errc::invalid_argument;
+  bool isNumber = result.ptr == end && result.ec != std::errc::invalid_argument &&
+                  digits.find_first_of("xX") == digits.npos && !digits.empty(); // No "0x10".
   // A number too close to zero becomes zero; one too far from it has no place.
   bool isTooLarge = result.ec == std::errc::result_out_of_range && std::abs(value) > 1;
   if (isNumber && !isTooLarge)

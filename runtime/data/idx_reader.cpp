@@ -220,7 +220,7 @@ absl::StatusOr<FieldColumn> loadFile(const std::string &path, const FieldInfo &f
     return wrong(*file, "changed while it was read");
   absl::StatusOr<FieldColumn> column = makeColumn(field);
   if (!column.ok())
-    return column;
+    return wrong(*file, toStd(column.status().message()));
   // One byte at least, so that an empty column has an address too.
   int64_t size = header->elementCount * static_cast<int64_t>(sizeOf(field.dtype));
   if (absl::Status status = column->bytes.reserve(std::max<int64_t>(size, 1)); !status.ok())

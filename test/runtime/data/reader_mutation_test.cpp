@@ -1,0 +1,80 @@
+// No file crashes a reader: good files with bytes changed, removed, added and repeated at random
+// are read to the end or refused with a message. SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/mix.h"
+#include "runtime/data/reader.h"
+#include "test/runtime/data/data_files_fixture.h"
+
+namespace pdg {
+namespace {
+
+/// Changes one to four places of `bytes`, as `seed` says.
+std::string mutate(std::string bytes, uint64_t seed) {
+  uint64_t draws = 0;
+  auto draw = [&](uint64_t bound) { return drawBelow(seed, draws++, bound); };
+  for (uint64_t edits = 1 + draw(4); edits > 0 && !bytes.empty(); --edits) {
+    size_t at = draw(bytes.size());
+    constexpr uint8_t kTelling[] = {0x00, 0x01, 0x7f, 0x80, 0xff, '\n', '\r', ',', '"', '-', '9'};
+    char byte = static_cast<char>(draw(2) ? kTelling[draw(sizeof(kTelling))] : draw(256));
+    switch (draw(5)) {
+    case 0:
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << draw(8)));
+      break;
+    case 1:
+      bytes[at] = byte;
+      break;
+    case 2:
+      bytes.insert(at, 1, byte);
+      break;
+    case 3:
+      bytes.erase(at, 1 + draw(8));
+      break;
+    default:
+      bytes.insert(draw(bytes.size()), bytes.substr(at, 1 + draw(16)));
+      break;
+    }
+  }
+  return bytes;
+}
+
+class ReaderMutationTest : public DataFilesTest {
+protected:
+  /// Reads `count` mutations of `good`; returns how many were refused.
+  int readMutations(const std::string &reader, const std::string &good, int count) {
+    SourceInfo source;
+    source.reader = reader;
+    source.target = reader == "csv" ? "y" : "";
+    int refused = 0;
+    for (int seed = 0; seed < count; ++seed) {
+      std::vector<std::string> paths = {write("f", mutate(good, seed))};
+      absl::StatusOr<SourceHeader> header = findReader(source).value()->probe({source, paths});
+      absl::StatusOr<ExampleTable> table = findReader(source).value()->load({source, paths});
+      EXPECT_TRUE(header.ok() || !table.ok()) << "what loads can be probed, seed " << seed;
+      if (table.ok())
+        continue;
+      ++refused;
+      EXPECT_NE(table.status().message().find(paths[0] + ":"), absl::string_view::npos)
+          << table.status();
+    }
+    return refused;
+  }
+
+  const std::string csv = "x,y,\"z\"\r\n1,2.5,\"3\"\n\n-4e3,5,6\n7,8,9";
+};
+
+TEST_F(ReaderMutationTest, Idx) {
+  EXPECT_GT(readMutations("idx", idxBytes({4, 3, 2}), 1500), 500);
+  EXPECT_GT(readMutations("idx", idxHeader(0x0b, {4}) + "12345678", 500), 200);
+}
+
+TEST_F(ReaderMutationTest, PackedIdx) {
+  // Nearly every change of a packed file is found by its checksum.
+  EXPECT_GT(readMutations("idx", gzip(idxBytes({4, 3, 2})), 1500), 1200);
+}
+
+TEST_F(ReaderMutationTest, Csv) {
+  EXPECT_GT(readMutations("csv", csv, 1500), 500);
+  EXPECT_GT(readMutations("csv", gzip(csv), 500), 400);
+}
+
+} // namespace
+} // namespace pdg
