@@ -1,0 +1,33 @@
+// NumPy's .npy format: one tensor. Also the members of .npz files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/base/tensor.h"
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pdg {
+
+/// Puts the next `size` bytes of a stream to `to`, or fails.
+using ReadExactly = std::function<absl::Status(void *to, uint64_t size)>;
+
+/// Returns what precedes the elements of a tensor in a .npy file; a multiple of 64 bytes long.
+std::string makeNpyHeader(DType dtype, const std::vector<int64_t> &shape);
+
+/// Reads a tensor from a stream that holds exactly `size` bytes. Column-major and big-endian files
+/// are brought into our order. Errors begin with `name`. Nothing larger than `size` is allocated.
+absl::StatusOr<HostTensor> parseNpy(const std::string &name, uint64_t size,
+                                    const ReadExactly &read);
+
+/// Reads a .npy file.
+absl::StatusOr<HostTensor> readNpy(const std::string &path);
+
+/// Writes a .npy file, atomically.
+absl::Status writeNpy(const std::string &path, const HostTensor &tensor);
+
+} // namespace pdg

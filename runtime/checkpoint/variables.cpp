@@ -1,0 +1,123 @@
+// Loading compares the whole file with the whole program before it changes anything.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/checkpoint/variables.h"
+
+#include "runtime/checkpoint/npz.h"
+#include "runtime/checkpoint/safetensors.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace pdg {
+
+namespace {
+
+// Of each kind of fault this many are listed, then only counted.
+constexpr size_t kMaxListed = 8;
+
+constexpr const char *kSafetensors = ".safetensors";
+constexpr const char *kNpz = ".npz";
+
+absl::Status unknownForm(const std::string &path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": expected a name that ends in ", kSafetensors, " or ", kNpz));
+}
+
+bool isWanted(const std::string &name, std::span<const std::string> only) {
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string &path) {
+           return isInScope(name, path);
+         });
+}
+
+// Lines of an error message, one heading and its list.
+void appendList(std::string &message, const char *heading, const std::vector<std::string> &items) {
+  if (items.empty())
+    return;
+  absl::StrAppend(&message, "\n  ", heading);
+  for (size_t i = 0; i < std::min(items.size(), kMaxListed); ++i)
+    absl::StrAppend(&message, "\n    ", items[i]);
+  if (items.size() > kMaxListed)
+    absl::StrAppend(&message, "\n    and ", items.size() - kMaxListed, " more");
+}
+
+absl::Status checkScopes(const std::string &path, std::span<const TensorRef> variables,
+                         std::span<const std::string> only) {
+  for (const std::string &scope : only)
+    if (std::none_of(variables.begin(), variables.end(),
+                     [&](const TensorRef &ref) { return isInScope(ref.name, scope); }))
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot load '", scope, "' from ", path, ": the program has no such variable"));
+  return absl::OkStatus();
+}
+
+} // namespace
+
+bool isInScope(std::string_view name, std::string_view path) {
+  return name.substr(0, path.size()) == path &&
+         (name.size() == path.size() || name[path.size()] == '.' || name[path.size()] == '/');
+}
+
+absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path) {
+  if (absl::EndsWith(path, kSafetensors))
+    return readSafetensors(path);
+  if (absl::EndsWith(path, kNpz))
+    return readNpz(path);
+  return unknownForm(path);
+}
+
+absl::Status writeTensors(const std::string &path, std::span<const TensorRef> tensors) {
+  if (absl::EndsWith(path, kSafetensors))
+    return writeSafetensors(path, tensors);
+  if (absl::EndsWith(path, kNpz))
+    return writeNpz(path, tensors);
+  return unknownForm(path);
+}
+
+absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
+                           std::span<const std::string> only) {
+  if (absl::Status status = checkScopes(path, variables, only); !status.ok())
+    return status;
+  absl::StatusOr<std::vector<NamedTensor>> read = readTensors(path);
+  if (!read.ok())
+    return read.status();
+  std::map<std::string, const HostTensor *> found;
+  for (const NamedTensor &named : *read)
+    if (isWanted(named.name, only))
+      found[named.name] = &named.tensor;
+
+  std::vector<std::string> missing, different, unknown;
+  std::vector<std::pair<HostTensor *, const HostTensor *>> copies;
+  for (const TensorRef &variable : variables) {
+    if (!isWanted(variable.name, only))
+      continue;
+    auto entry = found.find(variable.name);
+    if (entry == found.end()) {
+      missing.push_back(absl::StrCat(variable.name, ": ", variable.tensor->typeString()));
+      continue;
+    }
+    if (entry->second->typeString() != variable.tensor->typeString())
+      different.push_back(absl::StrCat(variable.name, ": expected ",
+                                       variable.tensor->typeString(), ", found ",
+                                       entry->second->typeString()));
+    copies.emplace_back(variable.tensor, entry->second);
+    found.erase(entry);
+  }
+  for (const auto &[name, tensor] : found)
+    unknown.push_back(absl::StrCat(name, ": ", tensor->typeString()));
+  if (missing.empty() && different.empty() && unknown.empty()) {
+    for (auto [to, from] : copies)
+      std::memcpy(to->bytes(), from->bytes(), static_cast<size_t>(to->numBytes()));
+    return absl::OkStatus();
+  }
+  std::string message = absl::StrCat(path, " does not fit the program:");
+  appendList(message, "variables that the file lacks:", missing);
+  appendList(message, "variables of another type or shape:", different);
+  appendList(message, "tensors that the program does not know:", unknown);
+  return absl::InvalidArgumentError(message);
+}
+
+} // namespace pdg

@@ -1,0 +1,34 @@
+// Variables to and from files. The form follows from the name: .safetensors or .npz.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/checkpoint/named_tensor.h"
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdg {
+
+/// Says whether the variable `name` is `path` or lies in its scope: "net.hidden" holds
+/// "net.hidden.W" and "net.hidden.W/adam.m", not "net.hidden2.W".
+bool isInScope(std::string_view name, std::string_view path);
+
+/// Reads all tensors of a .safetensors or .npz file.
+absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path);
+
+/// Writes a .safetensors or .npz file, atomically.
+absl::Status writeTensors(const std::string &path, std::span<const TensorRef> tensors);
+
+/// Fills `variables` from a file. Each must be there with its exact type and shape, and the file
+/// must hold nothing else. If `only` is not empty, this is asked of the variables and tensors in
+/// those scopes, and all others are left alone. The error lists everything that does not fit; then
+/// no variable was changed.
+absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
+                           std::span<const std::string> only = {});
+
+} // namespace pdg
