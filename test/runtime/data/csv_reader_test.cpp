@@ -22,7 +22,8 @@ protected:
   static std::vector<float> valuesOf(const ExampleTable &table, size_t field) {
     const FieldColumn &column = table.columns[field];
     std::vector<float> values(table.numExamples * column.exampleBytes / sizeof(float));
-    std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(float));
+    if (!values.empty())
+      std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(float));
     return values;
   }
 

@@ -25,7 +25,8 @@ protected:
     const FieldColumn &column = table->columns[0];
     EXPECT_EQ(column.info.dtype, dtypeOf<T>);
     std::vector<T> values(table->numExamples * column.exampleBytes / sizeof(T));
-    std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(T));
+    if (!values.empty())
+      std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(T));
     return values;
   }
 
