@@ -77,11 +77,20 @@ void Emitter::store(Value value, Value pointer, Value mask) {
 }
 
 Value Emitter::gather(Value pointer, Value stride, Value mask) {
-  auto indexType = VectorType::get({vl}, i64);
+  auto type = VectorType::get({vl}, i64);
   auto lanes = llvm::to_vector(llvm::seq<int64_t>(0, vl));
-  Value iota = arith::ConstantOp::create(b, loc, DenseIntElementsAttr::get(indexType, lanes));
-  Value offsets =
-      arith::MulIOp::create(b, loc, iota, vector::BroadcastOp::create(b, loc, indexType, stride));
+  Value iota = arith::ConstantOp::create(b, loc, DenseIntElementsAttr::get(type, lanes));
+  Value strides = vector::BroadcastOp::create(b, loc, type, stride);
+  return gatherAt(pointer, arith::MulIOp::create(b, loc, iota, strides), mask);
+}
+
+Value Emitter::gather(Value pointer, ArrayRef<int64_t> offsets, Value mask) {
+  auto type = VectorType::get({vl}, i64);
+  return gatherAt(
+      pointer, arith::ConstantOp::create(b, loc, DenseIntElementsAttr::get(type, offsets)), mask);
+}
+
+Value Emitter::gatherAt(Value pointer, Value offsets, Value mask) {
   Value pointers = LLVM::GEPOp::create(b, loc, VectorType::get({vl}, ptr), elem, pointer,
                                        ArrayRef<LLVM::GEPArg>{offsets});
   if (!mask) {
@@ -90,10 +99,6 @@ Value Emitter::gather(Value pointer, Value stride, Value mask) {
   }
   return LLVM::masked_gather::create(b, loc, Type(vec), pointers, mask, ValueRange{zero()},
                                      uint32_t(bytes));
-}
-
-void Emitter::prefetchForWrite(Value pointer) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/1u, /*hint=*/3u, /*cache=*/1u);
 }
 
 Value Emitter::zero() { return arith::ConstantOp::create(b, loc, b.getZeroAttr(vec)); }
@@ -127,6 +132,13 @@ Value Emitter::maskBelow(Value count) {
   Value narrow = b.createOrFold<arith::TruncIOp>(loc, b.getI32Type(), clamped);
   Value bound = vector::BroadcastOp::create(b, loc, type, narrow);
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, iota, bound);
+}
+
+Value Emitter::constantMask(ArrayRef<bool> lanes) {
+  if (llvm::all_of(lanes, [](bool lane) { return lane; }))
+    return {};
+  auto type = VectorType::get({vl}, b.getI1Type());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, lanes));
 }
 
 Values Emitter::loop(Value lo, Value hi, int64_t step, ValueRange init,

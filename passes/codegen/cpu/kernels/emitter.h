@@ -59,7 +59,8 @@ public:
   void store(Value value, Value pointer, Value mask = {});
   /// Loads lane l from `pointer + l * stride`.
   Value gather(Value pointer, Value stride, Value mask = {});
-  void prefetchForWrite(Value pointer);
+  /// Loads lane l from `pointer + offsets[l]`.
+  Value gather(Value pointer, llvm::ArrayRef<int64_t> offsets, Value mask);
 
   // Vectors.
   Value zero(); ///< A vector of +0.
@@ -70,6 +71,8 @@ public:
   Value shuffle(Value x, Value y, llvm::ArrayRef<int64_t> lanes);
   /// Lanes below `count`; null, which means all lanes, if `count` is a constant >= vl.
   Value maskBelow(Value count);
+  /// A mask that is known; null if all lanes are present.
+  Value constantMask(llvm::ArrayRef<bool> lanes);
 
   /// Loops over i = lo, lo + step, ... < hi; a loop that is known to run never or once leaves no
   /// loop. Returns the final values of `init`.
@@ -81,6 +84,9 @@ public:
   /// Emits a choice between two lists of values of the same types.
   Values choose(Value condition, llvm::function_ref<Values()> then,
                 llvm::function_ref<Values()> otherwise);
+
+private:
+  Value gatherAt(Value pointer, Value offsets, Value mask);
 };
 
 /// Starts `void name(types...)` at the end of `module`, with `builder` at the start of its body and

@@ -49,7 +49,7 @@ private:
   Values chain(int rows, const TileColumns &columns, Value length, Value a, Value b,
                const Operand &strides, ValueRange init);
   Values leafTree(int rows, const TileColumns &columns, Value a, Value b, const Operand &strides);
-  void finish(Values &sums, int rows, const TileColumns &columns);
+  void finish(Values &sums, int rows, Value i, const TileColumns &columns);
   Value columnBase(Value j0, Value j, const TermBlock &terms);
 
   Emitter e;
@@ -94,8 +94,9 @@ void GemmEmitter::emitColumnBlock(Value j0, Value j1) {
   // An empty sum is a sum: at least one block.
   e.loop(e.c(0), e.max(k, e.c(1)), plan.kc, [&](Value begin) {
     Value length = e.min(e.c(plan.kc), e.sub(k, begin));
+    Value isFirst = spec.accumulate ? e.equal(e.c(0), e.c(1)) : e.equal(begin, e.c(0));
     Value last = e.less(e.sub(k, e.c(1)), e.add(begin, e.c(plan.kc)));
-    emitTermBlock(j0, j1, {begin, length, e.equal(begin, e.c(0)), last});
+    emitTermBlock(j0, j1, {begin, length, isFirst, last});
   });
 }
 
@@ -201,7 +202,7 @@ void GemmEmitter::emitTile(int rows, Value i, Value i0, const TileColumns &colum
         terms.last,
         [&] {
           Values finished = sums;
-          finish(finished, rows, columns);
+          finish(finished, rows, i, columns);
           return finished;
         },
         [&] { return sums; });
@@ -272,16 +273,19 @@ Values GemmEmitter::leafTree(int rows, const TileColumns &columns, Value aTile, 
   });
 }
 
-void GemmEmitter::finish(Values &sums, int rows, const TileColumns &columns) {
+void GemmEmitter::finish(Values &sums, int rows, Value i, const TileColumns &columns) {
   bool hasBias = spec.epilogue == Epilogue::Bias || spec.epilogue == Epilogue::BiasRelu;
   bool hasRelu = spec.epilogue == Epilogue::Relu || spec.epilogue == Epilogue::BiasRelu;
   Values biases;
-  for (int v = 0; hasBias && v < columns.vectors; ++v)
+  for (int row = 0; hasBias && spec.biasPerRow && row < rows; ++row)
+    biases.push_back(e.broadcast(e.loadScalar(e.at(e.at(bias, i), row))));
+  for (int v = 0; hasBias && !spec.biasPerRow && v < columns.vectors; ++v)
     biases.push_back(e.load(e.at(e.at(bias, columns.first), v * plan.vl),
                             v == columns.vectors - 1 ? columns.mask : Value()));
   for (int index = 0; index < rows * columns.vectors; ++index) {
     if (hasBias)
-      sums[index] = e.addF(sums[index], biases[index % columns.vectors]);
+      sums[index] = e.addF(
+          sums[index], biases[spec.biasPerRow ? index / columns.vectors : index % columns.vectors]);
     if (hasRelu)
       sums[index] = e.relu(sums[index]);
   }
@@ -305,7 +309,11 @@ static std::string symbolName(const GemmSpec &spec, const TargetInfo &target) {
     append("um", spec.usualM);
   if (spec.leafK)
     name += "_leaves";
+  if (spec.accumulate)
+    name += "_add";
   name += std::array{"", "_bias", "_relu", "_bias_relu"}[int(spec.epilogue)];
+  if (spec.biasPerRow)
+    name += "_rows";
   return name + "_" + target.name;
 }
 

@@ -24,9 +24,11 @@ struct GemmSpec {
   bool transB = false; ///< B is stored as N x K.
   std::optional<int64_t> m, n, k;
   std::optional<int64_t> lda, ldb, ldc;
-  bool leafK = false; ///< K is cut into leaves (their number is a run-time argument).
+  bool leafK = false;      ///< K is cut into leaves (their number is a run-time argument).
+  bool accumulate = false; ///< The chains go on from the old values of C; not with `leafK`.
   Epilogue epilogue = Epilogue::None;
-  int64_t usualM = 64; ///< The expected M where `m` is not given; only speed depends on it.
+  bool biasPerRow = false; ///< The bias has M elements, one for each row of C.
+  int64_t usualM = 64;     ///< The expected M where `m` is not given; only speed depends on it.
 };
 
 /// Returns the kernel for `spec` in `module`, which is created at the module's end if it is not
@@ -36,10 +38,10 @@ struct GemmSpec {
 ///             i64 m0, i64 m1, i64 n0, i64 n1, i64 M, i64 N, i64 K, i64 leaves)
 ///
 /// computes C[m0..m1, n0..n1]. `M, N, K` are always the sizes of the whole product. `bias` has N
-/// elements and is not read without a bias epilogue. `leaves` is read with `leafK` only: a power of
-/// two, 1 to 16, that divides K. `work` is aligned to 64 bytes, has `gemmWorkBytes` bytes and
-/// belongs to the calling thread. C must not overlap the operands. Nothing out of bounds is read or
-/// written.
+/// elements (M with `biasPerRow`) and is not read without a bias epilogue. `leaves` is read with
+/// `leafK` only: a power of two, 1 to 16, that divides K. `work` is aligned to 64 bytes, has
+/// `gemmWorkBytes` bytes and belongs to the calling thread. C must not overlap the operands.
+/// Nothing out of bounds is read or written.
 ///
 /// Requires: m0 and m1 are multiples of `gemmRowStep` or M; n0 and n1 are multiples of
 /// `gemmColumnStep` or N. (Only static sizes need this.)

@@ -1,0 +1,185 @@
+// Emission of the weight gradient of a convolution: products of columns with the cotangent, example
+// after example into one sum a leaf, and the tree of the leaves.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/codegen/cpu/kernels/conv.h"
+#include "passes/codegen/cpu/kernels/conv_columns.h"
+#include "passes/codegen/cpu/kernels/conv_kernel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+namespace {
+
+/// The product that adds a block of output rows of one example. It computes the gradient, filters
+/// by (c, u, v), or its transpose, whichever needs less time; both transpose one operand.
+struct WeightGradPlan {
+  ColumnPlan columns;
+  bool transposed;
+  GemmSpec product;
+  int64_t sumElements; ///< Of one sum, a multiple of 16; there are five.
+};
+
+class WeightGradEmitter {
+public:
+  WeightGradEmitter(OpBuilder &builder, LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp gemm,
+                    const ConvSpec &spec, const WeightGradPlan &plan, const TargetInfo &target);
+  void emit();
+
+private:
+  void emitLeaf(ColumnEmitter &columns, Value sum, Value begin, Value end);
+  void emitResult(Value sum);
+  void eachRow(llvm::function_ref<void(Value offset, Value count)> body);
+
+  Emitter e;
+  LLVM::LLVMFuncOp gemm;
+  const ConvSpec &spec;
+  const WeightGradPlan &plan;
+  Value x, g, dw, work, examples, leaves, q0, q1;
+  Value sums, productWork;
+};
+
+} // namespace
+
+static WeightGradPlan planWeightGrad(const ConvSpec &spec, const TargetInfo &target) {
+  WeightGradPlan plan;
+  plan.columns = planColumns(spec, target);
+  int64_t vl = target.vectorBits / (spec.isF64 ? 64 : 32);
+  // A term costs an instruction for each row and vector, and each column is transposed, which takes
+  // about a third of a cycle an element.
+  auto cost = [&](int64_t m, int64_t n) { return 3 * m * llvm::divideCeil(n, vl) + n; };
+  plan.transposed = cost(spec.terms(), spec.filters) < cost(spec.filters, spec.terms());
+
+  GemmSpec &product = plan.product;
+  product.isF64 = spec.isF64;
+  product.transB = true;
+  product.accumulate = true;
+  product.m = plan.transposed ? spec.terms() : spec.filters;
+  product.n = plan.transposed ? spec.filters : spec.terms();
+  product.k = plan.columns.blockPixels(spec);
+  product.lda = plan.transposed ? plan.columns.stride : spec.outPixels();
+  product.ldb = plan.transposed ? spec.outPixels() : plan.columns.stride;
+  plan.sumElements = llvm::alignTo(spec.filters * spec.terms(), 16);
+  return plan;
+}
+
+WeightGradEmitter::WeightGradEmitter(OpBuilder &builder, LLVM::LLVMFuncOp function,
+                                     LLVM::LLVMFuncOp gemm, const ConvSpec &spec,
+                                     const WeightGradPlan &plan, const TargetInfo &target)
+    : e(builder, function.getLoc(), spec.isF64, target), gemm(gemm), spec(spec), plan(plan) {
+  Value *fields[] = {&x, &g, &dw, &work, &examples, &leaves, &q0, &q1};
+  for (auto [field, argument] : llvm::zip_equal(fields, function.getArguments()))
+    *field = argument;
+  sums = e.at(work, plan.columns.pictureElements + plan.columns.columnElements);
+  productWork = e.at(sums, 5 * plan.sumElements);
+}
+
+/// Visits the parts of a sum that belong to q0 <= q < q1, which lie together.
+void WeightGradEmitter::eachRow(llvm::function_ref<void(Value offset, Value count)> body) {
+  Value count = e.sub(q1, q0);
+  if (plan.transposed)
+    return body(e.mul(q0, e.c(spec.filters)), e.mul(count, e.c(spec.filters)));
+  e.loop(e.c(0), e.c(spec.filters), 1,
+         [&](Value f) { body(e.add(e.mul(f, e.c(spec.terms())), q0), count); });
+}
+
+/// Leaves are joined like a binary counter: leaf l is the right child of as many joins as l ends in
+/// one bits. Its sum is made in the place where the last join leaves it, which is free then.
+void WeightGradEmitter::emit() {
+  ColumnEmitter columns(e, spec, plan.columns, work);
+  columns.start();
+  Value length = e.div(examples, leaves);
+  auto place = [&](Value level) { return e.at(sums, e.mul(level, e.c(plan.sumElements))); };
+  auto trailingZeros = [&](Value value) -> Value {
+    return LLVM::CountTrailingZerosOp::create(e.b, e.loc, e.i64, value, /*is_zero_poison=*/true);
+  };
+  e.loop(e.c(0), leaves, 1, [&](Value leaf) {
+    Value level = trailingZeros(e.add(leaf, e.c(1)));
+    Value sum = place(level), begin = e.mul(leaf, length);
+    emitLeaf(columns, sum, begin, e.add(begin, length));
+    e.loop(e.c(0), level, 1, [&](Value joined) {
+      Value left = place(joined);
+      eachRow([&](Value offset, Value count) {
+        Value from = e.at(left, offset), to = e.at(sum, offset);
+        auto join = [&](Value i, Value mask) {
+          e.store(e.addF(e.load(e.at(from, i), mask), e.load(e.at(to, i), mask)), e.at(to, i),
+                  mask);
+        };
+        Value full = e.mul(e.div(count, e.c(e.vl)), e.c(e.vl));
+        e.loop(e.c(0), full, e.vl, [&](Value i) { join(i, {}); });
+        e.when(e.less(full, count), [&] { join(full, e.maskBelow(e.sub(count, full))); });
+      });
+    });
+  });
+  emitResult(place(trailingZeros(leaves)));
+}
+
+/// Adds the examples of a leaf, each block of their output rows going on with the chains.
+void WeightGradEmitter::emitLeaf(ColumnEmitter &columns, Value sum, Value begin, Value end) {
+  eachRow([&](Value offset, Value count) { emitClear(e, e.at(sum, offset), count); });
+  Value filters = e.c(spec.filters), terms = e.c(spec.terms());
+  Value pixels = e.c(plan.columns.blockPixels(spec));
+  e.loop(begin, end, 1, [&](Value n) {
+    columns.setPicture(e.at(x, e.mul(n, e.c(spec.channels * spec.height * spec.width))));
+    Value cotangent = e.at(g, e.mul(n, e.c(spec.filters * spec.outPixels())));
+    e.loop(e.c(0), e.c(spec.outHeight()), plan.columns.blockRows, [&](Value row) {
+      Value block = columns.fill(row, q0, q1);
+      if (plan.columns.direct)
+        block = e.at(block, e.mul(row, e.c(spec.outWidth())));
+      Value part = e.at(cotangent, e.mul(row, e.c(spec.outWidth())));
+      if (plan.transposed)
+        emitGemmCall(
+            e, gemm,
+            {block, part, sum, {}, productWork, q0, q1, e.c(0), filters, terms, filters, pixels});
+      else
+        emitGemmCall(
+            e, gemm,
+            {part, block, sum, {}, productWork, e.c(0), filters, q0, q1, filters, terms, pixels});
+    });
+  });
+}
+
+void WeightGradEmitter::emitResult(Value sum) {
+  if (!plan.transposed)
+    return eachRow([&](Value offset, Value count) {
+      emitCopy(e, e.at(sum, offset), e.at(dw, offset), count);
+    });
+  e.loop(e.c(0), e.c(spec.filters), 1, [&](Value f) {
+    Value to = e.at(dw, e.mul(f, e.c(spec.terms())));
+    e.loop(q0, q1, 1, [&](Value q) {
+      e.storeScalar(e.loadScalar(e.at(sum, e.add(e.mul(q, e.c(spec.filters)), f))), e.at(to, q));
+    });
+  });
+}
+
+int64_t convWeightGradWorkBytes(const ConvSpec &spec, const TargetInfo &target) {
+  WeightGradPlan plan = planWeightGrad(spec, target);
+  return (plan.columns.pictureElements + plan.columns.columnElements + 5 * plan.sumElements) *
+             (spec.isF64 ? 8 : 4) +
+         gemmWorkBytes(plan.product, target);
+}
+
+int64_t convWeightGradStep(const ConvSpec &spec, const TargetInfo &target) {
+  WeightGradPlan plan = planWeightGrad(spec, target);
+  return plan.transposed ? gemmRowStep(plan.product, target) : gemmColumnStep(plan.product, target);
+}
+
+LLVM::LLVMFuncOp emitConvWeightGrad(ModuleOp module, const ConvSpec &spec,
+                                    const TargetInfo &target) {
+  std::string name = convSymbolName("weight_grad", spec, target);
+  if (auto existing = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return existing;
+  WeightGradPlan plan = planWeightGrad(spec, target);
+  LLVM::LLVMFuncOp gemm = emitGemm(module, plan.product, target);
+  OpBuilder builder(module.getContext());
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext()), i64 = builder.getI64Type();
+  SmallVector<Type> arguments(4, pointer);
+  arguments.append(4, i64);
+  LLVM::LLVMFuncOp function = startFunction(module, name, arguments, builder);
+  WeightGradEmitter(builder, function, gemm, spec, plan, target).emit();
+  return function;
+}
+
+} // namespace pdg
