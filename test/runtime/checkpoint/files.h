@@ -23,7 +23,7 @@ namespace pdg {
 class TempFolder {
 public:
   TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "pdg-test-XXXXXX").string();
+    std::string pattern = (folder() / "pdg-test-XXXXXX").string();
     path_ = mkdtemp(pattern.data()) ? pattern : "/nonexistent";
   }
   ~TempFolder() {
@@ -37,6 +37,11 @@ public:
   }
 
 private:
+  // In memory where that is possible: there, syncing hundreds of files costs nothing.
+  static std::filesystem::path folder() {
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path();
+  }
+
   std::string path_;
 };
 
