@@ -57,7 +57,7 @@ private:
   absl::Status readUnquoted();
   absl::StatusOr<bool> takeSeparator();
   absl::Status skipByteOrderMark();
-  absl::Status append(int byte);
+  absl::Status append(std::string_view bytes);
   bool isBlankRow() const;
   absl::Status errorAt(Place place, std::string_view what) const;
 

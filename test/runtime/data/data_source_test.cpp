@@ -4,6 +4,7 @@
 #include "runtime/data/data_source.h"
 
 #include "runtime/data/reader.h"
+#include "runtime/data/shuffle.h"
 #include "test/runtime/data/data_files_fixture.h"
 
 #include <cstring>
@@ -129,6 +130,25 @@ TEST_F(DataSourceTest, APassCanEndEarlyAtEveryBatch) {
       EXPECT_EQ(nextLabels(*data), batch < 5 ? expected[batch] : std::vector<int>{});
   }
   EXPECT_EQ(readPass(*data, 2), makePass(2)) << "passes may also be repeated";
+}
+
+TEST_F(DataSourceTest, ABatchMadeForAPassThatWasLeftIsNeverSeen) {
+  // Ordering this many examples takes a while, so most moves come while a batch is being made.
+  constexpr uint32_t kMany = 4000;
+  write("labels", idxBytes({kMany}));
+  source.files = {"labels"};
+  source.fields = {{DType::U8, {}}};
+  std::unique_ptr<DataSource> data = open();
+  std::vector<int64_t> order(kMany);
+  for (int64_t i = 0; i < 300; ++i) {
+    data->beginPass(3 * i);
+    data->beginPass(3 * i + 1);
+    absl::StatusOr<DataBatch> batch = data->next();
+    ASSERT_TRUE(batch.ok());
+    shuffleOrder(options.runSeed, source.seed, 3 * i + 1, order);
+    for (int64_t k = 0; k < 5; ++k)
+      ASSERT_EQ(static_cast<uint8_t>(batch->fields[0][k]), order[k] % 256);
+  }
 }
 
 TEST_F(DataSourceTest, StaysAtTheEndUntilTheNextPass) {
