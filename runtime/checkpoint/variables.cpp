@@ -33,6 +33,30 @@ bool isWanted(const std::string &name, std::span<const std::string> only) {
          });
 }
 
+template <typename Bits>
+void normalizeNaNs(HostTensor &tensor, Bits infinity, Bits quietNaN) {
+  constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1;
+  Bits *elements = reinterpret_cast<Bits *>(tensor.bytes());
+  for (int64_t i = 0; i < tensor.numElements(); ++i)
+    if ((elements[i] & kMagnitude) > infinity)
+      elements[i] = quietNaN;
+}
+
+void normalizeNaNs(HostTensor &tensor) {
+  switch (tensor.dtype()) {
+  case DType::F32:
+    return normalizeNaNs<uint32_t>(tensor, 0x7f800000, 0x7fc00000);
+  case DType::F64:
+    return normalizeNaNs<uint64_t>(tensor, 0x7ff0000000000000, 0x7ff8000000000000);
+  case DType::F16:
+    return normalizeNaNs<uint16_t>(tensor, 0x7c00, 0x7e00);
+  case DType::BF16:
+    return normalizeNaNs<uint16_t>(tensor, 0x7f80, 0x7fc0);
+  default:
+    return;
+  }
+}
+
 // Lines of an error message, one heading and its list.
 void appendList(std::string &message, const char *heading, const std::vector<std::string> &items) {
   if (items.empty())
@@ -70,6 +94,8 @@ absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path) {
 }
 
 absl::Status writeTensors(const std::string &path, std::span<const TensorRef> tensors) {
+  for (const TensorRef &ref : tensors)
+    normalizeNaNs(*ref.tensor);
   if (absl::EndsWith(path, kSafetensors))
     return writeSafetensors(path, tensors);
   if (absl::EndsWith(path, kNpz))

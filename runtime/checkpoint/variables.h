@@ -21,7 +21,8 @@ bool isInScope(std::string_view name, std::string_view path);
 /// Reads all tensors of a .safetensors or .npz file.
 absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path);
 
-/// Writes a .safetensors or .npz file, atomically.
+/// Writes a .safetensors or .npz file, atomically. NaNs become the quiet positive one, in `tensors`
+/// too: their sign and payload are not part of a result, and equal results make equal files.
 absl::Status writeTensors(const std::string &path, std::span<const TensorRef> tensors);
 
 /// Fills `variables` from a file. Each must be there with its exact type and shape, and the file

@@ -88,6 +88,23 @@ TEST_F(Variables, RefusesOtherForms) {
   EXPECT_FALSE(readTensors("x.pt").ok());
 }
 
+TEST_F(Variables, NaNsAreOneValue) {
+  std::vector<NamedTensor> tensors;
+  tensors.push_back({"a", *HostTensor::create(DType::F32, {3})});
+  tensors.push_back({"b", *HostTensor::create(DType::BF16, {2})});
+  uint32_t words[] = {0xffc00001, 0xff800000, 0x7f800001};
+  uint16_t halves[] = {0xffff, 0xff80};
+  std::memcpy(tensors[0].tensor.bytes(), words, sizeof(words));
+  std::memcpy(tensors[1].tensor.bytes(), halves, sizeof(halves));
+  ASSERT_TRUE(writeTensors(path, refsTo(tensors)).ok());
+  absl::StatusOr<std::vector<NamedTensor>> read = readTensors(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  uint32_t expectedWords[] = {0x7fc00000, 0xff800000, 0x7fc00000};
+  uint16_t expectedHalves[] = {0x7fc0, 0xff80};
+  EXPECT_EQ(std::memcmp((*read)[0].tensor.bytes(), expectedWords, sizeof(words)), 0);
+  EXPECT_EQ(std::memcmp((*read)[1].tensor.bytes(), expectedHalves, sizeof(halves)), 0);
+}
+
 // A failed save leaves the file that was there.
 TEST_F(Variables, FailedSaveKeepsTheOldFile) {
   ASSERT_TRUE(writeTensors(path, refsTo(variables)).ok());

@@ -1,0 +1,188 @@
+// Everything that one run of a program has at run time: its variables, data, inputs, results, texts,
+// threads, and why it stopped. The functions of runtime/abi.def are thin wrappers of its methods;
+// the interpreter calls the methods.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/base/tensor.h"
+#include "runtime/checkpoint/named_tensor.h"
+#include "runtime/data/data_source.h"
+#include "runtime/memory/arena.h"
+#include "runtime/worker/program_info.h"
+#include "runtime/worker/progress.h"
+#include "runtime/worker/thread_pool.h"
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pdg {
+
+/// Why a run stopped before its end.
+struct RunError {
+  std::string code;     ///< "PD2001" for an error of the program; empty for one of the world.
+  std::string location; ///< "model.pdg:12:14", or empty.
+  std::string message;
+  std::string excerpt; ///< The source line and its underline, or empty.
+  int exitCode = 0;    ///< Of the process; 0: no error.
+};
+
+/// The exit code of the process for an error of the world: 1 if the user's files or arguments are
+/// wrong, 130 for Cancelled (an interrupt), else 3.
+int exitCodeOf(const absl::Status &status);
+
+/// What a user chooses for a run.
+struct RunOptions {
+  DataPaths paths;
+  uint64_t seed = 0;
+  int threads = 0; ///< 0: one per available processor.
+  bool isQuiet = false;              ///< No progress bar, even on a terminal.
+  std::string loadFile;              ///< Variables to load after initialization; empty: none.
+  std::vector<std::string> loadOnly; ///< The scopes to load; empty: all.
+};
+
+/// A compiled program, or its initialization.
+using CompiledFunction = int64_t (*)(void *ctx, char **vars, char *arena);
+
+/// The state of one run. Methods that return bool give false after they recorded an error (or an
+/// interrupt): the program then has to stop. In the steady state none of them allocates.
+///
+/// Used by one thread at a time, but for interrupt() and parallel().
+class ExecutionContext {
+public:
+  /// Takes one line to print, without its newline.
+  using Sink = std::function<absl::Status(std::string_view line)>;
+
+  /// Makes all variables, zero. Reads no data yet.
+  static absl::StatusOr<std::unique_ptr<ExecutionContext>> create(ProgramInfo program,
+                                                                  RunOptions options);
+
+  ExecutionContext(const ExecutionContext &) = delete;
+  ExecutionContext &operator=(const ExecutionContext &) = delete;
+
+  const ProgramInfo &program() const { return program_; }
+
+  // Before the run.
+
+  /// Gives the input `name` its value, which must have the declared type and shape exactly.
+  absl::Status feed(const std::string &name, HostTensor tensor);
+
+  /// Replaces standard output as the place of prints.
+  void setSink(Sink sink) { sink_ = std::move(sink); }
+
+  /// Replaces the progress bar.
+  void setProgress(Progress progress) { progress_ = std::move(progress); }
+
+  // The run.
+
+  /// Runs `init`, loads what the options say, and runs `main`.
+  bool run(CompiledFunction init, CompiledFunction main);
+
+  /// The same for programs that are not compiled: `init` and `main` say whether to go on.
+  bool run(const std::function<bool()> &init, const std::function<bool()> &main);
+
+  /// Why the last run stopped. Valid after a method returned false.
+  const RunError &error() const { return error_; }
+
+  /// Asks the program to stop at its next loop iteration or batch. Async-signal-safe.
+  void interrupt() noexcept { interrupted_.store(true, std::memory_order_relaxed); }
+
+  // What the program asks for while it runs. Indices are those of the tables of program().
+
+  /// Begins a new pass over a source.
+  bool openSource(int64_t source);
+
+  /// Takes the next batch: its number of examples, 0 at the end of the pass, -1 to stop.
+  int64_t nextBatch(int64_t source, char **fields);
+
+  /// The number of examples, or -1 to stop.
+  int64_t sourceSize(int64_t source);
+
+  /// The fed value of an input. Requires: run() found that all inputs were fed.
+  HostTensor &input(int64_t input) { return *inputs_[static_cast<size_t>(input)]; }
+
+  bool print(int64_t site, const char *const *values, const int64_t *dims);
+  bool fetch(int64_t site, const char *value, const int64_t *dims);
+
+  /// Records the error of a text site. Always false.
+  bool fail(int64_t site, const char *const *values, const int64_t *dims);
+
+  /// Records an error of the world at a script location. Always false.
+  bool fail(const absl::Status &status, const std::string &location = {});
+
+  /// False after an interrupt.
+  bool poll() { return !interrupted_.load(std::memory_order_relaxed) || failInterrupted(); }
+
+  uint64_t seed() const { return options_.seed; }
+
+  /// Runs tasks on the threads of the run. Thread-safe; nested calls run inline.
+  void parallel(ThreadPool::Task task, void *args, int64_t tasks);
+
+  // Variables and results.
+
+  /// One tensor per variable, in the order of the table. Their addresses stay.
+  std::vector<HostTensor> &variables() { return variables_; }
+
+  /// The addresses of the variables' elements: `vars` of compiled functions.
+  char **variableAddresses() { return variableAddresses_.data(); }
+
+  /// The last value of a fetch site, or null if it was never reached.
+  const HostTensor *fetched(int64_t site) const;
+
+  /// The values of all fetch sites that were reached, by name.
+  std::vector<TensorRef> fetchedValues();
+
+  /// Loads variables from a .safetensors or .npz file (see loadVariables).
+  absl::Status load(const std::string &path, std::span<const std::string> only = {});
+
+  /// Saves all variables to a .safetensors or .npz file.
+  absl::Status save(const std::string &path);
+
+private:
+  struct Source {
+    std::unique_ptr<DataSource> data;
+    int64_t passes = 0; ///< Begun so far.
+    bool isFirstBatch = false;
+  };
+
+  ExecutionContext(ProgramInfo program, RunOptions options);
+
+  absl::Status allocateVariables();
+  void findLosses();
+  absl::Status checkInputs() const;
+  absl::Status openData(int64_t source);
+  void prefetchData();
+  DataSource *dataOf(int64_t source);
+  bool failInterrupted();
+
+  ProgramInfo program_;
+  RunOptions options_;
+
+  std::vector<HostTensor> variables_;
+  std::vector<char *> variableAddresses_;
+  std::vector<std::optional<HostTensor>> inputs_;
+  std::vector<std::optional<HostTensor>> fetched_;
+  std::vector<Source> sources_;
+  Arena arena_;
+  std::unique_ptr<ThreadPool> pool_;
+
+  Sink sink_;
+  Progress progress_;
+  std::string line_; ///< Reused for every text.
+  std::string loss_;
+  std::vector<int64_t> lossOf_; ///< Per text site: which of its values is a loss, or -1.
+
+  std::atomic<bool> interrupted_ = false;
+  RunError error_;
+};
+
+} // namespace pdg
