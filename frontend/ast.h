@@ -58,6 +58,7 @@ struct Decl {
   const struct Arg *arg = nullptr;  // kind Arg: what is declared
   const Stmt *stmt = nullptr;       // the statement around the name; null for Arg, DimVar, TypeVar
                                     // and the variable of a comprehension
+  bool isBroken = false;            // kind Import: could not be loaded; its members are not known
   uint32_t reads = 0;               // uses other than as the target of an assignment
   uint32_t writes = 0;              // assignments
 };

@@ -75,16 +75,18 @@ Diagnostic &DiagnosticEngine::report(DiagCode code, Span span, std::string messa
                         .secondary = {},
                         .notes = {},
                         .hint = {}};
+  errorCount_ += diagnostic.severity == Severity::Error;
+  if (span.isValid())
+    starts_.insert({span.file, span.begin});
   diagnostics_.push_back(std::move(diagnostic));
   return diagnostics_.back();
 }
 
-size_t DiagnosticEngine::errorCount() const {
-  return std::count_if(diagnostics_.begin(), diagnostics_.end(),
-                       [](const Diagnostic &d) { return d.severity == Severity::Error; });
+void DiagnosticEngine::clear() {
+  diagnostics_.clear();
+  starts_.clear();
+  errorCount_ = 0;
 }
-
-bool DiagnosticEngine::hasErrors() const { return errorCount() != 0; }
 
 std::vector<Diagnostic> DiagnosticEngine::sorted() const {
   std::vector<Diagnostic> result = diagnostics_;

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "absl/container/flat_hash_set.h"
 #include "frontend/source.h"
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pdg {
@@ -67,8 +69,12 @@ public:
   /// Adds a message with the severity of its code. The reference is valid until the next report.
   Diagnostic &report(DiagCode code, Span span, std::string message);
 
-  bool hasErrors() const;
-  size_t errorCount() const;
+  bool hasErrors() const { return errorCount_ != 0; }
+  size_t errorCount() const { return errorCount_; }
+
+  /// True if a message starts at the place where `span` does.
+  bool hasMessageAt(Span span) const { return starts_.contains({span.file, span.begin}); }
+
   bool empty() const { return diagnostics_.empty(); }
 
   /// All messages by place; messages with the same code at the same place are given once.
@@ -81,13 +87,15 @@ public:
   std::string renderJson() const;
 
   /// Forgets all messages (an entry of the REPL is done).
-  void clear() { diagnostics_.clear(); }
+  void clear();
 
   static constexpr size_t MaxShown = 50;
 
 private:
   const SourceManager *sources_;
   std::vector<Diagnostic> diagnostics_;
+  absl::flat_hash_set<std::pair<FileId, uint32_t>> starts_;
+  size_t errorCount_ = 0;
 };
 
 /// One message as text: header, underlined source, second places, notes, hint.

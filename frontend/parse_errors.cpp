@@ -182,7 +182,10 @@ std::string chooseHint(DiagCode code, const Expectation &expected, const Token &
     return "the statements that belong to it stand between '{' and '}'";
   if (code == DiagCode::PD0021 && type == P::NEWLINE)
     return "an expression goes on in the next line only inside ( ) or [ ]";
-  bool wantsComma = !expected.words.empty() && expected.words.front() == "','";
+  if (type == P::COMMA && isInside(context, P::RulePrint))
+    return "print takes one text or value; several go into one text: print(\"{a} {b}\")";
+  bool wantsComma =
+      std::find(expected.words.begin(), expected.words.end(), "','") != expected.words.end();
   if (wantsComma && startsExpr(type))
     return "a comma may be missing";
   if (expected.isEnd && type == P::COMMA && isInside(context, P::RuleStatements))
@@ -193,13 +196,16 @@ std::string chooseHint(DiagCode code, const Expectation &expected, const Token &
 } // namespace
 
 void ErrorStrategy::report(antlr4::Parser *parser, Token *found, const IntervalSet &expectedSet) {
-  if (isSynthetic(*found))
-    return; // follows from a bracket that was reported as missing
+  // What was put in or repaired has been reported already.
+  if (isSynthetic(*found) || diagnostics_.hasMessageAt(map_.span(*found)))
+    return;
   antlr4::TokenStream *tokens = parser->getTokenStream();
   const Token *previous =
       found->getTokenIndex() > 0 ? tokens->get(found->getTokenIndex() - 1) : nullptr;
   Expectation expected = expectationOf(expectedSet, *parser);
   DiagCode code = chooseCode(expected, *found, previous);
+  if (code == DiagCode::PD0022 && previous && previous->getType() == P::ID)
+    brokenNames_.push_back(previous->getText());
   // What is missing at the end of a line is missing behind its last word, not behind a comment.
   Span span = map_.span(*found);
   bool isEnd = found->getType() == P::NEWLINE || found->getType() == Token::EOF;
@@ -287,7 +293,10 @@ void ErrorStrategy::sync(antlr4::Parser *parser) {
   const antlr4::atn::ATN &atn = parser->getATN();
   IntervalSet next = atn.nextTokens(atn.states[parser->getState()]);
   size_t type = parser->getTokenStream()->LA(1);
-  if (!next.contains(size_t{type}) && !next.contains(static_cast<ssize_t>(Token::EPSILON)))
+  // Between arguments the rule may end, but only before the bracket that closes the call.
+  bool mayEnd = next.contains(static_cast<ssize_t>(Token::EPSILON)) &&
+                (parser->getContext()->getRuleIndex() != P::RuleArguments || type == P::RPAREN);
+  if (!next.contains(type) && !mayEnd)
     throw antlr4::InputMismatchException(parser);
 }
 

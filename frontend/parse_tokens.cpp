@@ -80,6 +80,7 @@ private:
   void takeElif(std::unique_ptr<Token> token);
   void countNesting(const Token &token);
   void watchCondition(CommonToken &token);
+  void watchHeader(size_t type);
   void closeDownTo(size_t size, const Token *where);
   void closeTop();
   void putDocs(const Token &token);
@@ -109,6 +110,8 @@ private:
   std::string doc_;
   size_t lineIndent_ = 0;
   size_t conditionLevel_ = 0; // number of levels around a condition; 0 outside conditions
+  size_t headerLevel_ = 0;    // number of levels around a header that waits for its `{`
+  size_t missingBraces_ = 0;  // headers that never got one
   size_t strayEnd_ = 0;
   bool isFirstInLine_ = true;
   bool isBlankLine_ = true;
@@ -147,6 +150,7 @@ void TokenPreparer::take(std::unique_ptr<Token> token) {
       (token->getText() == "elif" || token->getText() == "elseif"))
     return takeElif(std::move(token));
   watchCondition(static_cast<CommonToken &>(*token));
+  watchHeader(type);
   if (type == P::ELSE)
     while (lastType() == P::NEWLINE && !out_.tokens.empty())
       out_.tokens.pop_back();
@@ -168,6 +172,7 @@ void TokenPreparer::takeNewline(std::unique_ptr<Token> token) {
   if (isInBrackets())
     return;
   conditionLevel_ = 0;
+  watchHeader(P::NEWLINE);
   top().tight = top().loose = 0;
   put(std::move(token));
 }
@@ -187,6 +192,10 @@ void TokenPreparer::takeCloser(std::unique_ptr<Token> token) {
          (type == P::RBRACE || levels_[size - 1].opener->getType() != P::LBRACE))
     --size;
   if (size == 1 || closerOf(levels_[size - 1].opener->getType()) != type) {
+    if (type == P::RBRACE && missingBraces_ > 0) {
+      --missingBraces_; // the parser reports the `{` that is missing
+      return;
+    }
     diagnostics_
         .report(DiagCode::PD0024, map_.span(*token),
                 absl::StrCat("found '", textOf(type), "', but no bracket is open that it closes"))
@@ -337,6 +346,20 @@ void TokenPreparer::watchCondition(CommonToken &token) {
     break;
   default:
     break;
+  }
+}
+
+/// Counts headers without a body, so that the `}` of such a body is not a second error.
+void TokenPreparer::watchHeader(size_t type) {
+  if (isInBrackets())
+    return;
+  if (type == P::FOR || type == P::WHILE || type == P::IF || type == P::ELSE || type == P::BLOCK) {
+    headerLevel_ = levels_.size();
+  } else if (headerLevel_ == levels_.size()) {
+    bool isMissing = type == P::NEWLINE || type == P::SEMICOLON;
+    if (isMissing || type == P::LBRACE)
+      headerLevel_ = 0;
+    missingBraces_ += isMissing;
   }
 }
 
