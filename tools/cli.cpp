@@ -36,7 +36,7 @@ std::string parseSet(const std::string &text, std::pair<std::string, std::string
   return "";
 }
 
-std::string parseFeed(const std::string &text, FeedOption &feed) {
+std::string parseFeed(const std::string &text, FeedArgument &feed) {
   static constexpr const char *expected =
       "expects NAME=FILE.npy, NAME=FILE.npz:ARRAY or FILE.npz, got '";
   feed = {};
@@ -56,7 +56,7 @@ std::string parseFeed(const std::string &text, FeedOption &feed) {
   return fits && rest.size() > 4 ? "" : expected + text + "'";
 }
 
-void addProgramOptions(CLI::App &command, ProgramOptions &options) {
+void addProgramOptions(CLI::App &command, ProgramArguments &options) {
   command.add_option("FILE", options.file, "The script; - reads standard input")->required();
   command
       .add_option_function<std::vector<std::string>>(

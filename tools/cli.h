@@ -19,7 +19,7 @@ void addEmitCommand(CLI::App &app, int &exitCode);
 void addExplainCommand(CLI::App &app, int &exitCode);
 
 /// Adds what every command that compiles takes: the script, `--set`, `--data-dir`, `--format`.
-void addProgramOptions(CLI::App &command, ProgramOptions &options);
+void addProgramOptions(CLI::App &command, ProgramArguments &options);
 
 /// Adds `--isa`.
 void addIsaOption(CLI::App &command, std::string &isa);
@@ -29,6 +29,6 @@ std::string parseSet(const std::string &text, std::pair<std::string, std::string
 
 /// Splits "NAME=FILE.npy", "NAME=FILE.npz:ARRAY" or "FILE.npz". Returns what is wrong, or an empty
 /// text.
-std::string parseFeed(const std::string &text, FeedOption &feed);
+std::string parseFeed(const std::string &text, FeedArgument &feed);
 
 } // namespace pdg

@@ -7,7 +7,7 @@
 namespace pdg {
 
 void addCheckCommand(CLI::App &app, int &exitCode) {
-  auto options = std::make_shared<CheckOptions>();
+  auto options = std::make_shared<CheckArguments>();
   CLI::App *command =
       app.add_subcommand("check", "Reports every error and warning of a script, runs nothing");
   addProgramOptions(*command, options->program);
@@ -23,7 +23,7 @@ static std::string stageNames() {
 }
 
 void addEmitCommand(CLI::App &app, int &exitCode) {
-  auto options = std::make_shared<EmitOptions>();
+  auto options = std::make_shared<EmitArguments>();
   CLI::App *command = app.add_subcommand("emit", "Prints a stage of the compilation");
   command->footer(
       "\nStages, in order: ast the parsed script, graph the pdg dialect, grad with\n"

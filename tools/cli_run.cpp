@@ -14,13 +14,13 @@ static constexpr const char *runFooter =
     "  pdc run model.pdg --feed x=images.npy --feed y=batches.npz:labels\n"
     "Ctrl-C stops in order; a second one stops at once.";
 
-static void addInputOptions(CLI::App &command, RunOptions &options) {
+static void addInputOptions(CLI::App &command, RunArguments &options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--feed",
           [&options](const std::vector<std::string> &texts) {
             for (const std::string &text : texts) {
-              FeedOption feed;
+              FeedArgument feed;
               if (std::string wrong = parseFeed(text, feed); !wrong.empty())
                 throw CLI::ValidationError("--feed", wrong);
               options.feeds.push_back(feed);
@@ -43,7 +43,7 @@ static void addInputOptions(CLI::App &command, RunOptions &options) {
       ->needs(load);
 }
 
-static void addOutputOptions(CLI::App &command, RunOptions &options) {
+static void addOutputOptions(CLI::App &command, RunArguments &options) {
   command
       .add_option("--fetch", options.fetchFile,
                   "Writes the eval targets to an .npz file, by their true names")
@@ -53,7 +53,7 @@ static void addOutputOptions(CLI::App &command, RunOptions &options) {
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes");
 }
 
-static void addExecutionOptions(CLI::App &command, RunOptions &options) {
+static void addExecutionOptions(CLI::App &command, RunArguments &options) {
   command.add_option("--seed", options.seed, "Seed of all random numbers (default 0)")
       ->type_name("N");
   command
@@ -69,7 +69,7 @@ static void addExecutionOptions(CLI::App &command, RunOptions &options) {
 }
 
 void addRunCommand(CLI::App &app, int &exitCode) {
-  auto options = std::make_shared<RunOptions>();
+  auto options = std::make_shared<RunArguments>();
   CLI::App *command = app.add_subcommand("run", "Compiles a script and runs it");
   command->footer(runFooter);
   addProgramOptions(*command, options->program);

@@ -11,10 +11,10 @@ static int notBuiltYet(const char *command) {
   return ExitWrongInput;
 }
 
-int runCommand(const RunOptions &options) { return notBuiltYet("run"); }
+int runCommand(const RunArguments &options) { return notBuiltYet("run"); }
 
-int checkCommand(const CheckOptions &options) { return notBuiltYet("check"); }
+int checkCommand(const CheckArguments &options) { return notBuiltYet("check"); }
 
-int emitCommand(const EmitOptions &options) { return notBuiltYet("emit"); }
+int emitCommand(const EmitArguments &options) { return notBuiltYet("emit"); }
 
 } // namespace pdg

@@ -1,5 +1,5 @@
 // What the commands of `pdc` do, apart from reading the command line: compile, run, report.
-// The command line (cli*.cpp) fills these options; driver*.cpp carries them out.
+// The command line (cli*.cpp) fills these structs; driver*.cpp carries them out.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ enum ExitCode : int {
 enum class ReportFormat { Text, Json };
 
 /// What every command that compiles a script needs to know.
-struct ProgramOptions {
+struct ProgramArguments {
   std::string file; ///< The script; "-" is standard input.
   /// `--set NAME=VALUE`, in order, names unique. Values are still text: their type is the const's.
   std::vector<std::pair<std::string, std::string>> sets;
@@ -35,18 +35,18 @@ struct ProgramOptions {
 };
 
 /// One `--feed`: the input `name` is read from a file.
-struct FeedOption {
+struct FeedArgument {
   std::string name;  ///< Empty: every input that the archive has an array for, by its own name.
   std::string file;  ///< A .npy file, or an .npz archive.
   std::string array; ///< The array of the archive; empty for a .npy file.
 };
 
 /// Options of `pdc run`.
-struct RunOptions {
-  ProgramOptions program;
-  std::vector<FeedOption> feeds;
+struct RunArguments {
+  ProgramArguments program;
+  std::vector<FeedArgument> feeds;
   std::string fetchFile;         ///< `--fetch OUT.npz`, or empty: values go to standard output.
-  std::optional<int64_t> seed;   ///< `--seed`.
+  std::optional<uint64_t> seed;  ///< `--seed`.
   int64_t threads = 0;           ///< `--threads`; 0: one per core.
   bool interpret = false;        ///< `--interpret`.
   std::string loadFile;          ///< `--load`, or empty.
@@ -58,17 +58,17 @@ struct RunOptions {
 };
 
 /// Options of `pdc check`.
-struct CheckOptions {
-  ProgramOptions program;
+struct CheckArguments {
+  ProgramArguments program;
 };
 
 /// Options of `pdc emit`. At least one of `stage` and `dumpStages` is given.
-struct EmitOptions {
-  ProgramOptions program;
+struct EmitArguments {
+  ProgramArguments program;
   std::string stage;      ///< One of `emitStages`, or empty.
   std::string output;     ///< `-o`, or empty: standard output.
   std::string dumpStages; ///< `--dump-stages DIR`, or empty.
-  std::string isa;        ///< As in RunOptions.
+  std::string isa;        ///< As in RunArguments.
 };
 
 /// The stages that `pdc emit --stage` prints, in the order of compilation.
@@ -76,12 +76,12 @@ inline constexpr std::array<std::string_view, 6> emitStages = {"ast",   "graph",
                                                                "loops", "llvm",  "asm"};
 
 /// Compiles and runs a script. Returns an exit code.
-int runCommand(const RunOptions &options);
+int runCommand(const RunArguments &options);
 
 /// Reports every error and warning of a script and runs nothing. Returns an exit code.
-int checkCommand(const CheckOptions &options);
+int checkCommand(const CheckArguments &options);
 
 /// Prints stages of the compilation of a script. Returns an exit code.
-int emitCommand(const EmitOptions &options);
+int emitCommand(const EmitArguments &options);
 
 } // namespace pdg

@@ -3,29 +3,46 @@
 #include "tools/interrupt.h"
 #include "tools/driver.h"
 
+#include <atomic>
 #include <csignal>
 #include <unistd.h>
 
 namespace pdg {
 
+using Action = void (*)(void *argument);
+
 static std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only set such a flag");
+static std::atomic<Action> currentAction{nullptr};
+static std::atomic<void *> currentArgument{nullptr};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<void *>::is_always_lock_free,
+              "a signal handler may only touch lock-free atomics");
 
 static void handleInterrupt(int) {
   if (interrupted.exchange(true))
     _exit(ExitInterrupted);
+  if (Action action = currentAction)
+    action(currentArgument);
 }
 
 void installInterruptHandler() {
   struct sigaction action = {};
   action.sa_handler = handleInterrupt;
   sigemptyset(&action.sa_mask);
-  // A read or a wait that the signal breaks off is taken up again: the flag is what is looked at.
+  // A read or a wait that the signal breaks off is taken up again: the action is what stops a run.
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
 
-const std::atomic<bool> &interruptFlag() { return interrupted; }
+bool isInterrupted() { return interrupted; }
+
+void setInterruptAction(Action action, void *argument) {
+  // The argument is there before the action that takes it, so the handler sees both or none.
+  currentAction = nullptr;
+  currentArgument = argument;
+  currentAction = action;
+  if (action && interrupted)
+    action(argument);
+}
 
 } // namespace pdg

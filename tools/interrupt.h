@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-
 namespace pdg {
 
-/// Makes SIGINT and SIGTERM set the flag of `interruptFlag`. A second one ends the process with
-/// exit code 130 without waiting. Called once, before threads are started.
+/// Makes SIGINT and SIGTERM ask for an orderly end. A second one ends the process with exit code
+/// 130 without waiting. Called once, before threads are started.
 void installInterruptHandler();
 
-/// True once the user asked to stop. Whoever loops reads it; nobody but the handler sets it.
-const std::atomic<bool> &interruptFlag();
+/// True once the user asked to stop.
+bool isInterrupted();
+
+/// Calls `action(argument)` when the user asks to stop, or at once if that happened before; null
+/// takes the action away. The action runs inside the signal handler, so it may only do what is
+/// async-signal-safe (set a lock-free flag); `argument` must outlive it.
+void setInterruptAction(void (*action)(void *argument), void *argument);
 
 } // namespace pdg

@@ -21,7 +21,7 @@ TEST(ParseSet, RefusesWhatIsNoName) {
 }
 
 TEST(ParseFeed, TakesArraysAndArchives) {
-  FeedOption feed;
+  FeedArgument feed;
   EXPECT_EQ(parseFeed("x=in.npy", feed), "");
   EXPECT_EQ(feed.name + "|" + feed.file + "|" + feed.array, "x|in.npy|");
   EXPECT_EQ(parseFeed("W=dir/all.npz:init.fc1.W", feed), "");
@@ -31,7 +31,7 @@ TEST(ParseFeed, TakesArraysAndArchives) {
 }
 
 TEST(ParseFeed, RefusesOtherForms) {
-  FeedOption feed;
+  FeedArgument feed;
   for (const char *text :
        {"", "x", "x=", "x=a.npz", "x=a.npz:", "x=.npz:a", "a.npy", ".npz", "x=a.txt", "1=a.npy"})
     EXPECT_NE(parseFeed(text, feed), "") << text;

@@ -1,24 +1,45 @@
-// Tests what Ctrl-C does: the first sets a flag, the second ends the process with exit code 130.
-// SPDX-License-Identifier: Apache-2.0
+// Tests what Ctrl-C does: the first calls the action, the second ends the process with exit code
+// 130. SPDX-License-Identifier: Apache-2.0
 #include "tools/driver.h"
 #include "tools/interrupt.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 
 namespace pdg {
 namespace {
 
-// Both in a process of their own: the flag cannot be taken back.
-TEST(InterruptDeathTest, TheFirstAsksAndTheSecondEnds) {
+// All in processes of their own: that the user asked to stop cannot be taken back.
+std::atomic<int> calls{0};
+
+void countCalls(void *argument) { calls += *static_cast<int *>(argument); }
+
+TEST(InterruptDeathTest, TheFirstCallsTheAction) {
   auto once = [] {
     installInterruptHandler();
-    bool before = interruptFlag();
+    int weight = 3;
+    setInterruptAction(countCalls, &weight);
+    bool before = isInterrupted();
     std::raise(SIGINT);
-    std::_Exit(!before && interruptFlag() ? 7 : 1);
+    std::_Exit(!before && isInterrupted() ? 10 + calls : 1);
   };
-  EXPECT_EXIT(once(), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(once(), testing::ExitedWithCode(13), "");
+}
+
+TEST(InterruptDeathTest, AnActionThatComesLateIsCalledAtOnce) {
+  auto late = [] {
+    installInterruptHandler();
+    std::raise(SIGINT);
+    int weight = 4;
+    setInterruptAction(countCalls, &weight);
+    std::_Exit(10 + calls);
+  };
+  EXPECT_EXIT(late(), testing::ExitedWithCode(14), "");
+}
+
+TEST(InterruptDeathTest, TheSecondEndsTheProcess) {
   auto twice = [] {
     installInterruptHandler();
     std::raise(SIGTERM);
