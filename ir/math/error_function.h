@@ -19,7 +19,7 @@ template <MathValue V> V erf32(V x) {
   V g = horner(select(a > 3.93, x.like(3.93), a) - 1.0,
                {-0x1.d97fcp+0, -0x1.51c988p+1, -0x1.afb44cp-1, -0x1.520894p-5, 0x1.360f38p-7,
                 -0x1.87dad2p-10, 0x1.8ffc1ap-14});
-  return copysign(select(a < 1.0, small, 1.0 - exp32(g)), x);
+  return copysign(select(a < 1.0, small, 1.0 - expInside32(g)), x);
 }
 
 /// erf in F64, as `erf32`. p, g: coefficients.py erf64, erfc64.
@@ -40,7 +40,7 @@ template <MathValue V> V erf64(V x) {
                 0x1.4455d6bf43517p-17, -0x1.1d747caddd722p-19, 0x1.b029bd832935cp-23,
                 0x1.00f7595b23fa3p-24, -0x1.2490bfa1df03ap-25, 0x1.2a9b578b9272ep-27,
                 -0x1.72a6404970c5fp-30, 0x1.0cef5931ac797p-33, -0x1.5fdd0961e7b74p-38});
-  return copysign(select(a < 1.0, small, 1.0 - exp64(g)), x);
+  return copysign(select(a < 1.0, small, 1.0 - expInside64(g)), x);
 }
 
 /// Returns the error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.

@@ -39,6 +39,20 @@ template <MathValue V> V clampKeepingNan(V x, double low, double high) {
   return select(x > high, x.like(high), select(x < low, x.like(low), x));
 }
 
+/// exp in F32 without the care for large results: the bits of `exp32`. *Requires*: |x| <= 80.
+template <MathValue V> V expInside32(V x) {
+  auto e = reduceExp32(x);
+  V scale = powerOfTwo32(e.k);
+  return fma(e.p, scale, scale);
+}
+
+/// exp in F64, as `expInside32`. *Requires*: |x| <= 700.
+template <MathValue V> V expInside64(V x) {
+  auto e = reduceExp64(x, x.like(0.0));
+  V scale = powerOfTwo64(e.k);
+  return fma(e.p, scale, scale);
+}
+
 /// exp in F32. 2^k is applied in two halves, so that results run into denormals and infinity by
 /// themselves; only the last product rounds.
 template <MathValue V> V exp32(V x) {
@@ -97,7 +111,9 @@ template <MathValue V> V sigmoid(V x) {
 template <MathValue V> V tanh(V x) {
   V a = abs(x);
   // From 20 on (10 in F32) the result is 1.
-  V e = exp(select(a > 20.0, x.like(20.0), a) * 2.0);
+  V e = byWidth(
+      select(a > 20.0, x.like(20.0), a) * 2.0, [](auto v) { return expInside32(v); },
+      [](auto v) { return expInside64(v); });
   V large = 1.0 - 2.0 / (e + 1.0);
   V z = a * a;
   V p = byWidth(
