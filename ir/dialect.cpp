@@ -1,0 +1,64 @@
+// Registers the dialect: groups of ops add themselves.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/dialect.h"
+#include "ir/ops/shape.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "ir/dialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/attrs.cpp.inc"
+
+#include "ir/interfaces.cpp.inc"
+
+using namespace mlir;
+
+namespace pdg {
+
+/// The groups, in no particular order: ops do not depend on it.
+static std::vector<void (*)(PdgDialect &)> &groups() {
+  static std::vector<void (*)(PdgDialect &)> list;
+  return list;
+}
+
+OpGroup::OpGroup(void (*add)(PdgDialect &)) { groups().push_back(add); }
+
+void PdgDialect::initialize() {
+  registerAttributes();
+  for (auto add : groups())
+    add(*this);
+}
+
+void PdgDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/attrs.cpp.inc"
+      >();
+}
+
+Operation *PdgDialect::materializeConstant(OpBuilder &b, Attribute value, Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(b, loc, elements);
+}
+
+std::string NameAttr::str() const {
+  std::string text = getPath().str();
+  if (getState())
+    text += "/" + getState().str();
+  if (!getSlice().empty()) {
+    text += "[";
+    for (size_t i = 0; i + 1 < getSlice().size(); i += 2)
+      text +=
+          (i ? ", " : "") + std::to_string(getSlice()[i]) + ":" + std::to_string(getSlice()[i + 1]);
+    text += "]";
+  }
+  if (getReplica())
+    text += "@" + std::to_string(getReplica());
+  return text;
+}
+
+} // namespace pdg

@@ -1,0 +1,126 @@
+// The questions that passes, the interpreter and the code generators ask of an op.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PDG_IR_INTERFACES_TD
+#define PDG_IR_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def DimsOpInterface : OpInterface<"DimsOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "Answers the sizes of the result as expressions of the operands' sizes.";
+  let methods = [InterfaceMethod<[{
+      Sizes of the (single) result, given the sizes of each operand. Sizes are affine expressions;
+      those that only the run knows are symbols. Mismatches are reported to `rule`, which also
+      collects the equalities that only the run can check.
+    }], "::mlir::FailureOr<::pdg::Dims>", "inferDims",
+    (ins "::llvm::ArrayRef<::pdg::Dims>":$operandDims, "::pdg::ShapeRule &":$rule)>];
+}
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "Answers how a cotangent passes backwards through the op.";
+  let methods = [InterfaceMethod<[{
+      Vector-Jacobian product: reads the cotangents of the results from `reverse` and adds those of
+      the operands to it, building ops with `b`. An op without a gradient reports it and fails.
+    }], "::mlir::LogicalResult", "vjp",
+    (ins "::mlir::OpBuilder &":$b, "::pdg::Reverse &":$reverse)>];
+}
+
+def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "Answers how slices of the operands give slices of the results.";
+  let methods = [InterfaceMethod<[{
+      The factors that the axes of operands and results share, and what joins a factor that is
+      split. An empty rule says: gather the operands first.
+    }], "::pdg::ShardingRule", "getShardingRule", (ins)>];
+}
+
+def EvaluableOpInterface : OpInterface<"EvaluableOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "Answers what the op means: the reference interpreter runs it.";
+  let methods = [InterfaceMethod<[{
+      Computes the results from the operands, plainly and in the order of rounding that the op
+      promises. Fails with the error recorded in `eval`.
+    }], "::mlir::LogicalResult", "evaluate", (ins "::pdg::Evaluation &":$eval)>];
+}
+
+def ElementOpInterface : OpInterface<"ElementOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "Answers one element of the result, or a vector of neighbours: fusible ops.";
+  let methods = [InterfaceMethod<[{
+      Builds the value of the result at `index`, reading operands through `context`. When an axis
+      of `index` stands for lanes, the value is a vector of that many neighbours.
+    }], "::mlir::Value", "emitElement",
+    (ins "::pdg::ElementContext &":$context, "::llvm::ArrayRef<::pdg::AxisIndex>":$index)>,
+    InterfaceMethod<[{
+      True if every operand is read at the index of the result only. Such ops may be computed in
+      place and over flattened axes.
+    }], "bool", "isPointwise", (ins), "", "return false;">,
+    InterfaceMethod<[{
+      True if the op is better computed again at each use than kept in memory.
+    }], "bool", "isCheap", (ins), "", "return false;">];
+}
+
+def LowerableOpInterface : OpInterface<"LowerableOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "An op that steers the program or talks to the outside: lowers itself.";
+  let methods = [InterfaceMethod<[{
+      Builds the op's code in the function of the program.
+    }], "::mlir::LogicalResult", "lower", (ins "::pdg::Lowering &":$lowering)>];
+}
+
+def ConvolutionOpInterface : OpInterface<"ConvolutionOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "A 2-D cross-correlation or one of its gradients.";
+  let methods = [
+    InterfaceMethod<"Which of the three, and how the window moves.", "::pdg::ConvolutionForm",
+                    "getConvolutionForm", (ins)>
+  ];
+}
+
+def ScatterOpInterface : OpInterface<"ScatterOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "Adds rows (operand 1) at indices (operand 0) into zeros.";
+}
+
+def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "A fold of one axis of the only operand; the axis vanishes.";
+  let methods = [
+    InterfaceMethod<"The axis that is folded.", "int64_t", "getReducedAxis", (ins)>,
+    InterfaceMethod<"What joins two elements.", "::pdg::ReductionKind", "getReductionKind", (ins)>
+  ];
+}
+
+def ContractionOpInterface : OpInterface<"ContractionOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "A sum of products of two operands, by an index rule.";
+  let methods = [
+    InterfaceMethod<"Which index each axis has.", "::pdg::ContractionRule", "getContractionRule",
+                    (ins)>
+  ];
+}
+
+def CheckedOpInterface : OpInterface<"CheckedOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "An op that stops the run when an operand's elements are not what it needs.";
+  let methods = [InterfaceMethod<"What must hold before the op runs; nothing for some types.",
+                                 "::std::optional<::pdg::RunCheck>", "getRunCheck", (ins)>];
+}
+
+def SizeOpInterface : OpInterface<"SizeOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "A scalar i64 that may be a size: answers it as an expression of sizes.";
+  let methods = [InterfaceMethod<[{
+      The value as an affine expression, from the values of scalar i64 operands and the sizes of
+      all; null when there is none.
+    }], "::mlir::AffineExpr", "inferValue",
+    (ins "::llvm::ArrayRef<::mlir::AffineExpr>":$values, "::llvm::ArrayRef<::pdg::Dims>":$dims)>];
+}
+
+def ViewOpInterface : OpInterface<"ViewOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "The result is the first operand's elements in the same order: no data moves.";
+}
+
+#endif // PDG_IR_INTERFACES_TD

@@ -1,0 +1,117 @@
+// Reductions by their definition; the tensor is seen as [outer, n, inner].
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/interpret/evaluate_contraction.h"
+#include "ir/interpret/evaluate_elementwise.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+int64_t leafCount(int64_t n) {
+  int64_t leaves = 16;
+  while (leaves > 1 && (n % leaves != 0 || n / leaves < 16))
+    leaves /= 2;
+  return leaves;
+}
+
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kBlock = 4096;
+
+/// Adds as the type of the program adds: integers wrap.
+template <class T> T add(T a, T b) { return (Scalar<T>{a} + Scalar<T>{b}).value; }
+
+template <class T> T chain(const T *x, int64_t n, int64_t stride) {
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i)
+    sum = add(sum, x[i * stride]);
+  return sum;
+}
+
+/// The sum of `n` neighbours: 16 lanes in each block, blocks in order.
+template <class T> T sumOfLanes(const T *x, int64_t n) {
+  T total = 0;
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    int64_t size = std::min(kBlock, n - begin);
+    SmallVector<T> lanes(std::min(kLanes, size), T(0));
+    for (int64_t i = 0; i < size; ++i)
+      lanes[i % kLanes] = add(lanes[i % kLanes], x[begin + i]);
+    T block = joinTree(lanes);
+    total = begin == 0 ? block : add(total, block);
+  }
+  return total;
+}
+
+template <class T> T sumAlong(const T *x, int64_t n, int64_t inner, bool leading) {
+  if (!leading)
+    return inner == 1 ? sumOfLanes(x, n) : chain(x, n, inner);
+  int64_t leaves = leafCount(n), length = n / leaves;
+  SmallVector<T> sums;
+  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
+    const T *begin = x + leaf * length * inner;
+    sums.push_back(inner == 1 ? sumOfLanes(begin, length) : chain(begin, length, inner));
+  }
+  return joinTree(sums);
+}
+
+/// The place of the extreme element: the first one; a NaN before all.
+template <class T> int64_t extremeAt(const T *x, int64_t n, int64_t stride, bool largest) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < n; ++i) {
+    T a = x[best * stride], c = x[i * stride];
+    if (a != a)
+      break;
+    if (c != c || (largest ? c > a : c < a))
+      best = i;
+  }
+  return best;
+}
+
+/// The extreme of two zeros is +0 for a maximum and -0 for a minimum, wherever they stand.
+template <class T> T extreme(const T *x, int64_t n, int64_t stride, bool largest) {
+  Scalar<T> best{x[0]};
+  for (int64_t i = 1; i < n; ++i)
+    best =
+        largest ? maximum(best, Scalar<T>{x[i * stride]}) : minimum(best, Scalar<T>{x[i * stride]});
+  return best.value;
+}
+
+template <class T>
+void reduce(ReductionKind kind, bool leading, const HostTensor &x, HostTensor &out, int64_t n,
+            int64_t inner) {
+  for (int64_t i = 0; i < out.numElements(); ++i) {
+    const T *begin = x.data<T>() + (i / inner) * n * inner + i % inner;
+    switch (kind) {
+    case ReductionKind::Sum:
+      out.data<T>()[i] = sumAlong(begin, n, inner, leading);
+      break;
+    case ReductionKind::Max:
+    case ReductionKind::Min:
+      out.data<T>()[i] = extreme(begin, n, inner, kind == ReductionKind::Max);
+      break;
+    case ReductionKind::ArgMax:
+    case ReductionKind::ArgMin:
+      out.data<int64_t>()[i] = extremeAt(begin, n, inner, kind == ReductionKind::ArgMax);
+      break;
+    }
+  }
+}
+
+} // namespace
+
+LogicalResult evaluateReduction(ReductionOpInterface op, Evaluation &eval) {
+  const HostTensor &x = eval.operand(0);
+  int64_t axis = op.getReducedAxis(), n = x.shape()[axis], inner = 1;
+  for (size_t k = axis + 1; k < x.shape().size(); ++k)
+    inner *= x.shape()[k];
+  std::vector<int64_t> shape = x.shape();
+  shape.erase(shape.begin() + axis);
+  HostTensor &out = eval.result(0, shape);
+  bool done = dispatch(Numbers{}, x.dtype(), [&]<class T>() {
+    reduce<T>(op.getReductionKind(), axis == 0, x, out, n, inner);
+  });
+  return success(done);
+}
+
+} // namespace pdg

@@ -1,0 +1,25 @@
+// Gradients as the front end writes them; pdg-differentiate replaces them.
+// SPDX-License-Identifier: Apache-2.0
+include "ir/attrs.td"
+
+def Pdg_GradientOp : Pdg_Op<"gradient", [Pure]> {
+  let summary = "The gradient of a scalar for variables and values";
+  let description = [{
+    One result for each name in `names` (in all the reads that the loss depends on), then one for
+    each value in `wrt`.
+  }];
+  let arguments = (ins Pdg_Float:$loss, Pdg_Names:$names, Variadic<Pdg_Any>:$wrt);
+  let results = (outs Variadic<Pdg_Any>:$results);
+  let assemblyFormat = [{
+    $loss `of` $names ($wrt^ `:` type($wrt))? attr-dict `:` type($loss) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Pdg_StopGradientOp : Pdg_PureOp<"stop_gradient",
+    [DeclareOpInterfaceMethods<ViewOpInterface>]> {
+  let summary = "x; nothing flows back through it";
+  let arguments = (ins Pdg_Any:$x);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}

@@ -1,0 +1,85 @@
+// Programs, loops and conditions.
+// SPDX-License-Identifier: Apache-2.0
+include "ir/attrs.td"
+
+def Pdg_ProgramOp : Pdg_Op<"program", [SingleBlock, NoRegionArguments,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "What the script does, from its first statement to its last";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+}
+
+def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "Ends a region and gives its values";
+  let arguments = (ins Variadic<Pdg_Any>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), "">];
+}
+
+def Pdg_IfOp : Pdg_Op<"if", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<LowerableOpInterface>, NoRegionArguments,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Runs one of two regions";
+  let arguments = (ins Pdg_Condition:$condition);
+  let results = (outs Variadic<Pdg_Any>:$results);
+  let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
+  let assemblyFormat = [{
+    $condition (`->` type($results)^)? $thenRegion `else` $elseRegion attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Pdg_FusedOp : Pdg_Op<"fused", [RecursiveMemoryEffects, NoRegionArguments,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Element ops of equal sizes, computed in one pass over memory";
+  let description = [{
+    Made by pdg-fuse. The results are those values that are used outside.
+  }];
+  let results = (outs Variadic<Pdg_Any>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
+}
+
+def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<LowerableOpInterface>,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Runs its region for each number of a range";
+  let description = [{
+    The region's arguments are the number, a scalar i64, and the carried values; its yield gives
+    the next carried values. The last are the results.
+  }];
+  let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, Variadic<Pdg_Any>:$inits);
+  let results = (outs Variadic<Pdg_Any>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $lower `to` $upper (`carry` `(` $inits^ `:` type($inits) `)`)? (`->` type($results)^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$lower, "::mlir::Value":$upper,
+                                 "::mlir::ValueRange":$inits)>];
+  let skipDefaultBuilders = 1;
+}
+
+def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInterface>,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Runs its region for each batch of one pass over a data source";
+  let description = [{
+    The region's arguments are the number of the batch, a scalar i64, its fields ([n, ...], where n
+    is the number of examples in the batch), and the carried values.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source, Variadic<Pdg_Any>:$inits);
+  let results = (outs Variadic<Pdg_Any>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $source (`carry` `(` $inits^ `:` type($inits) `)`)? (`->` type($results)^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::pdg::SourceOp":$source, "::mlir::ValueRange":$inits)>];
+  let extraClassDeclaration = [{
+    /// The number of fields of an example.
+    unsigned getNumFields() { return getBody().getNumArguments() - 1 - getInits().size(); }
+    /// The declaration of the source.
+    ::pdg::SourceOp getSourceOp();
+    /// The largest number of examples in a batch.
+    int64_t getBatchBound();
+  }];
+}

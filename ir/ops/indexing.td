@@ -1,0 +1,33 @@
+// Reading and adding at positions that are values. An index out of range stops the run.
+// SPDX-License-Identifier: Apache-2.0
+include "ir/dialect.td"
+
+def Pdg_GatherOp : Pdg_ElementOp<"gather", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
+  let summary = "Rows of a table: result[i.., j..] = table[ids[i..], j..]";
+  let description = [{
+    The gradient of the table is a `pdg.scatter_add`.
+  }];
+  let arguments = (ins Pdg_Any:$table, Pdg_Int:$ids);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids)";
+}
+
+def Pdg_ScatterAddOp : Pdg_PureOp<"scatter_add", [
+    DeclareOpInterfaceMethods<ScatterOpInterface>]> {
+  let summary = "Zeros of `rows` rows, with rows[i..] added at ids[i..]";
+  let description = [{
+    Axis 0 of `ids` is cut into L(n) leaves; inside a leaf contributions to a row are added in
+    order of their position, starting from +0; the leaves that touch a row are joined by the
+    balanced tree, an absent one moves its partner up.
+  }];
+  let arguments = (ins Pdg_Int:$ids, Pdg_Float:$rows, I64Attr:$count);
+  let results = (outs Pdg_Float:$result);
+  let assemblyFormat = "$rows `at` $ids `into` $count attr-dict `:` type($ids) `,` type($rows)";
+}
+
+def Pdg_PickOp : Pdg_ElementOp<"pick", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
+  let summary = "One element of the last axis: result[i..] = x[i.., ids[i..]]";
+  let arguments = (ins Pdg_Any:$x, Pdg_Int:$ids);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$x `,` $ids attr-dict `:` type($x) `,` type($ids)";
+}

@@ -1,0 +1,54 @@
+// Variables, data sources and inputs: what a program keeps and what it is given.
+// SPDX-License-Identifier: Apache-2.0
+include "ir/attrs.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Pdg_VariableResource : Resource<"::pdg::VariableResource">;
+
+def Pdg_VariableOp : Pdg_Op<"variable", [SingleBlock, NoRegionArguments,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "Declares a variable; the region computes its first value";
+  let arguments = (ins Pdg_NameAttr:$name, TypeAttrOf<Pdg_Any>:$type, UnitAttr:$param);
+  let regions = (region SizedRegion<1>:$init);
+  let assemblyFormat = "$name `:` $type (`param` $param^)? $init attr-dict";
+  let hasVerifier = 1;
+}
+
+def Pdg_ReadOp : Pdg_Op<"read", [DeclareOpInterfaceMethods<LowerableOpInterface>,
+    MemoryEffects<[MemRead<Pdg_VariableResource>]>]> {
+  let summary = "The value of a variable at this place of the program";
+  let arguments = (ins Pdg_NameAttr:$name);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$name `:` type($result) attr-dict";
+}
+
+def Pdg_AssignOp : Pdg_Op<"assign", [DeclareOpInterfaceMethods<LowerableOpInterface>,
+    MemoryEffects<[MemWrite<Pdg_VariableResource>]>]> {
+  let summary = "Gives a variable a new value; values read before stay what they are";
+  let arguments = (ins Pdg_NameAttr:$name, Pdg_Any:$value);
+  let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
+}
+
+def Pdg_SourceOp : Pdg_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "Declares a data source: batches of examples read from files";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$reader, StrArrayAttr:$files,
+                       I64Attr:$batch, UnitAttr:$shuffle, DefaultValuedAttr<I64Attr, "0">:$seed,
+                       OptionalAttr<StrAttr>:$target, TypeArrayAttr:$fields);
+  let assemblyFormat = [{
+    $sym_name $reader $files `batch` $batch (`shuffle` $shuffle^)? `:` $fields attr-dict
+  }];
+}
+
+def Pdg_SourceSizeOp : Pdg_Op<"source_size", [Pure, DeclareOpInterfaceMethods<LowerableOpInterface>]> {
+  let summary = "The number of examples of a data source";
+  let arguments = (ins FlatSymbolRefAttr:$source);
+  let results = (outs Pdg_Size:$result);
+  let assemblyFormat = "$source attr-dict";
+}
+
+def Pdg_InputOp : Pdg_Op<"input", [Pure, DeclareOpInterfaceMethods<LowerableOpInterface>]> {
+  let summary = "A tensor that is fed from outside, by its name";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$name `:` type($result) attr-dict";
+}
