@@ -71,15 +71,15 @@ RandomAccessFile::~RandomAccessFile() {
 absl::Status RandomAccessFile::readAt(uint64_t offset, void *to, uint64_t size) const {
   char *next = static_cast<char *>(to);
   while (size != 0) {
-    ssize_t count = pread(descriptor_, next, std::min(size, kMaxTransfer),
-                          static_cast<off_t>(offset));
+    ssize_t count =
+        pread(descriptor_, next, std::min(size, kMaxTransfer), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
       return systemError("read", path_);
     if (count == 0)
-      return absl::DataLossError(absl::StrCat(path_, ": ends at byte ", offset, ", expected ", size,
-                                              " more bytes"));
+      return absl::DataLossError(
+          absl::StrCat(path_, ": ends at byte ", offset, ", expected ", size, " more bytes"));
     next += count;
     offset += static_cast<uint64_t>(count);
     size -= static_cast<uint64_t>(count);

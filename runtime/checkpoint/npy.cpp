@@ -206,9 +206,8 @@ absl::StatusOr<uint64_t> readHeader(const std::string &name, uint64_t size, cons
     length |= uint64_t{start[10]} << 16 | uint64_t{start[11]} << 24;
   }
   if (length > kMaxHeader || length > size - used)
-    return absl::DataLossError(absl::StrCat(name, ": a header of ", length,
-                                            " bytes does not fit into the file of ", size,
-                                            " bytes"));
+    return absl::DataLossError(absl::StrCat(
+        name, ": a header of ", length, " bytes does not fit into the file of ", size, " bytes"));
   std::string text(length, '\0');
   if (absl::Status status = read(text.data(), length); !status.ok())
     return status;
@@ -251,9 +250,9 @@ absl::StatusOr<HostTensor> parseNpy(const std::string &name, uint64_t size,
   if (!numBytes.ok())
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", numBytes.status().message()));
   if (static_cast<uint64_t>(*numBytes) != size - *used)
-    return absl::DataLossError(absl::StrCat(name, ": expected ", *numBytes, " bytes of elements for ",
-                                            typeString(*dtype, header.shape), ", found ",
-                                            size - *used));
+    return absl::DataLossError(
+        absl::StrCat(name, ": expected ", *numBytes, " bytes of elements for ",
+                     typeString(*dtype, header.shape), ", found ", size - *used));
   absl::StatusOr<HostTensor> tensor = HostTensor::create(*dtype, header.shape);
   if (!tensor.ok())
     return tensor;

@@ -93,8 +93,7 @@ absl::StatusOr<Directory> NpzReader::findDirectory64(uint64_t end) const {
   char record[zip::kEnd64Size];
   if (end < zip::kLocator64Size + zip::kEnd64Size)
     return damaged("no 64-bit directory found");
-  if (absl::Status status =
-          file_.readAt(end - zip::kLocator64Size, record, zip::kLocator64Size);
+  if (absl::Status status = file_.readAt(end - zip::kLocator64Size, record, zip::kLocator64Size);
       !status.ok())
     return status;
   uint64_t at = get(record + 8, 8);
@@ -230,8 +229,8 @@ public:
   MemberStream &operator=(const MemberStream &) = delete;
 
   absl::Status read(void *to, uint64_t size) {
-    absl::Status status = member_.method == zip::kStored ? readStored(to, size)
-                                                         : readDeflated(to, size);
+    absl::Status status =
+        member_.method == zip::kStored ? readStored(to, size) : readDeflated(to, size);
     if (status.ok())
       checksum_ = static_cast<uint32_t>(crc32_z(checksum_, static_cast<Bytef *>(to), size));
     return status;
@@ -306,8 +305,7 @@ absl::StatusOr<HostTensor> NpzReader::read(const Member &member) const {
   auto stream = std::make_unique<MemberStream>(file_, member);
   std::string name = absl::StrCat(file_.path(), ": member '", member.name, "'");
   absl::StatusOr<HostTensor> tensor =
-      parseNpy(name, member.size,
-               [&](void *to, uint64_t size) { return stream->read(to, size); });
+      parseNpy(name, member.size, [&](void *to, uint64_t size) { return stream->read(to, size); });
   if (!tensor.ok())
     return tensor;
   if (absl::Status status = stream->checkEnd(); !status.ok())

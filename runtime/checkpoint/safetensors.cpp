@@ -98,8 +98,8 @@ absl::Status SafetensorsReader::readHeader() {
     return status;
   uint64_t length = zip::get(start, 8), left = file_.size() - sizeof(start);
   if (length > left || length > kMaxHeader)
-    return wrong("expected a safetensors file, found a header length of ", length,
-                 " bytes where ", left, " follow");
+    return wrong("expected a safetensors file, found a header length of ", length, " bytes where ",
+                 left, " follow");
   dataBegin_ = sizeof(start) + length;
   std::string text(length, '\0');
   if (absl::Status status = file_.readAt(sizeof(start), text.data(), length); !status.ok())
@@ -266,8 +266,8 @@ absl::Status writeSafetensors(const std::string &path, std::span<const TensorRef
   if (absl::Status status = file->append(*header); !status.ok())
     return status;
   for (const TensorRef *ref : ordered)
-    if (absl::Status status = file->append(ref->tensor->bytes(),
-                                           static_cast<uint64_t>(ref->tensor->numBytes()));
+    if (absl::Status status =
+            file->append(ref->tensor->bytes(), static_cast<uint64_t>(ref->tensor->numBytes()));
         !status.ok())
       return status;
   return file->commit();

@@ -15,8 +15,8 @@
 namespace pdg {
 
 /// Reads all tensors, in the order of their bytes. Before any tensor is made, every name, type,
-/// shape and offset is checked: no name twice, sizes that fit, no overlaps, no gaps, nothing outside
-/// the file. Errors name the file and the tensor.
+/// shape and offset is checked: no name twice, sizes that fit, no overlaps, no gaps, nothing
+/// outside the file. Errors name the file and the tensor.
 absl::StatusOr<std::vector<NamedTensor>> readSafetensors(const std::string &path);
 
 /// Writes the tensors, atomically, those with the widest elements first, so that each is aligned to

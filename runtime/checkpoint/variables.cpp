@@ -33,8 +33,7 @@ bool isWanted(const std::string &name, std::span<const std::string> only) {
          });
 }
 
-template <typename Bits>
-void normalizeNaNs(HostTensor &tensor, Bits infinity, Bits quietNaN) {
+template <typename Bits> void normalizeNaNs(HostTensor &tensor, Bits infinity, Bits quietNaN) {
   constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1;
   Bits *elements = reinterpret_cast<Bits *>(tensor.bytes());
   for (int64_t i = 0; i < tensor.numElements(); ++i)
@@ -73,8 +72,8 @@ absl::Status checkScopes(const std::string &path, std::span<const TensorRef> var
   for (const std::string &scope : only)
     if (std::none_of(variables.begin(), variables.end(),
                      [&](const TensorRef &ref) { return isInScope(ref.name, scope); }))
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot load '", scope, "' from ", path, ": the program has no such variable"));
+      return absl::InvalidArgumentError(absl::StrCat("cannot load '", scope, "' from ", path,
+                                                     ": the program has no such variable"));
   return absl::OkStatus();
 }
 
@@ -126,9 +125,8 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
       continue;
     }
     if (entry->second->typeString() != variable.tensor->typeString())
-      different.push_back(absl::StrCat(variable.name, ": expected ",
-                                       variable.tensor->typeString(), ", found ",
-                                       entry->second->typeString()));
+      different.push_back(absl::StrCat(variable.name, ": expected ", variable.tensor->typeString(),
+                                       ", found ", entry->second->typeString()));
     copies.emplace_back(variable.tensor, entry->second);
     found.erase(entry);
   }

@@ -88,8 +88,8 @@ absl::Status ExecutionContext::allocateVariables() {
   for (const VariableInfo &variable : program_.variables) {
     absl::StatusOr<HostTensor> tensor = HostTensor::create(variable.dtype, variable.shape);
     if (!tensor.ok())
-      return absl::Status(tensor.status().code(), absl::StrCat("variable '", variable.name, "': ",
-                                                               tensor.status().message()));
+      return absl::Status(tensor.status().code(), absl::StrCat("variable '", variable.name,
+                                                               "': ", tensor.status().message()));
     variables_.push_back(*std::move(tensor));
   }
   for (HostTensor &tensor : variables_)
@@ -113,8 +113,8 @@ absl::Status ExecutionContext::feed(const std::string &name, HostTensor tensor) 
       continue;
     if (tensor.dtype() != info.dtype || tensor.shape() != info.shape)
       return absl::InvalidArgumentError(absl::StrCat("input '", name, "': expected ",
-                                                     typeString(info.dtype, info.shape),
-                                                     ", found ", tensor.typeString()));
+                                                     typeString(info.dtype, info.shape), ", found ",
+                                                     tensor.typeString()));
     inputs_[i] = std::move(tensor);
     return absl::OkStatus();
   }
@@ -125,10 +125,10 @@ absl::Status ExecutionContext::feed(const std::string &name, HostTensor tensor) 
 absl::Status ExecutionContext::checkInputs() const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (!inputs_[i])
-      return absl::InvalidArgumentError(absl::StrCat(
-          "input '", program_.inputs[i].name, "' has no value: expected ",
-          typeString(program_.inputs[i].dtype, program_.inputs[i].shape),
-          " (--feed ", program_.inputs[i].name, "=FILE.npy)"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", program_.inputs[i].name, "' has no value: expected ",
+                       typeString(program_.inputs[i].dtype, program_.inputs[i].shape), " (--feed ",
+                       program_.inputs[i].name, "=FILE.npy)"));
   return absl::OkStatus();
 }
 

@@ -1,7 +1,6 @@
-// Everything that one run of a program has at run time: its variables, data, inputs, results, texts,
-// threads, and why it stopped. The functions of runtime/abi.def are thin wrappers of its methods;
-// the interpreter calls the methods.
-// SPDX-License-Identifier: Apache-2.0
+// Everything that one run of a program has at run time: its variables, data, inputs, results,
+// texts, threads, and why it stopped. The functions of runtime/abi.def are thin wrappers of its
+// methods; the interpreter calls the methods. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/base/tensor.h"
@@ -44,7 +43,7 @@ int exitCodeOf(const absl::Status &status);
 struct RunOptions {
   DataPaths paths;
   uint64_t seed = 0;
-  int threads = 0; ///< 0: one per available processor.
+  int threads = 0;                   ///< 0: one per available processor.
   bool isQuiet = false;              ///< No progress bar, even on a terminal.
   std::string loadFile;              ///< Variables to load after initialization; empty: none.
   std::vector<std::string> loadOnly; ///< The scopes to load; empty: all.

@@ -80,7 +80,9 @@ template <typename Archive, Is<ProgramInfo> T> void visitFields(Archive &archive
 
 class Writer {
 public:
-  template <typename T> void field(const char *name, const T &value) { json[name] = toValue(value); }
+  template <typename T> void field(const char *name, const T &value) {
+    json[name] = toValue(value);
+  }
 
   Json json = Json::object();
 

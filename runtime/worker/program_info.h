@@ -36,9 +36,9 @@ struct SourceInfo {
   int64_t batch = 1;
   bool shuffle = false;
   int64_t seed = 0;
-  std::string target;              ///< CSV: the name of the target column, or empty.
-  std::vector<FieldInfo> fields;   ///< As found when compiling; checked again when opened.
-  std::string location;            ///< "model.pdg:12:14", for messages.
+  std::string target;            ///< CSV: the name of the target column, or empty.
+  std::vector<FieldInfo> fields; ///< As found when compiling; checked again when opened.
+  std::string location;          ///< "model.pdg:12:14", for messages.
 };
 
 /// A tensor fed from outside.
@@ -54,7 +54,8 @@ struct ValueFormat {
   int64_t rank = 0;
   int64_t width = 0;      ///< Least number of characters, right-aligned; 0: none.
   int64_t precision = -1; ///< Digits; -1: the shortest text that reads back.
-  bool significant = false; ///< `precision` counts significant digits (".4g"), else decimals (".4").
+  bool significant =
+      false; ///< `precision` counts significant digits (".4g"), else decimals (".4").
 };
 
 /// A text with values in it: segments[0] value[0] segments[1] ... segments[n]. For a print, or for

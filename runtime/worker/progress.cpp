@@ -109,7 +109,8 @@ void Progress::draw(double now) {
   line_ = name_;
   line_ += " [";
   size_t barBegin = line_.size();
-  line_.append(static_cast<size_t>(filled), '=').append(static_cast<size_t>(kBarWidth - filled), ' ');
+  line_.append(static_cast<size_t>(filled), '=')
+      .append(static_cast<size_t>(kBarWidth - filled), ' ');
   size_t barEnd = line_.size();
   append(line_, "] %lld/%lld  %.*f steps/s  ", static_cast<long long>(step_),
          static_cast<long long>(steps), rate < 10 ? 1 : 0, rate);

@@ -100,7 +100,8 @@ void appendShortestSmall(SmallFloat type, int bits, std::string &out) {
   double high = (value + type.magnitude(bits + 1)) / 2;
   char buffer[64];
   for (int digits = 0;; ++digits) {
-    auto end = std::to_chars(buffer, std::end(buffer), value, std::chars_format::scientific, digits);
+    auto end =
+        std::to_chars(buffer, std::end(buffer), value, std::chars_format::scientific, digits);
     double read = 0;
     std::from_chars(buffer, end.ptr, read);
     if ((low < read && read < high) || digits == 20)

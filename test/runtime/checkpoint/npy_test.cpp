@@ -59,8 +59,8 @@ TEST(Npy, ReadsOtherLayouts) {
   EXPECT_EQ(swapped->values<float>()[0], 1.0f);
   EXPECT_EQ(swapped->values<float>()[1], -2.0f);
 
-  absl::StatusOr<HostTensor> columns = parse(
-      npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2L, 3L), }", "\1\4\2\5\3\6"));
+  absl::StatusOr<HostTensor> columns =
+      parse(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2L, 3L), }", "\1\4\2\5\3\6"));
   ASSERT_TRUE(columns.ok()) << columns.status();
   expectEqual(*columns, makeTensor<uint8_t>({2, 3}, {1, 2, 3, 4, 5, 6}));
 }

@@ -108,18 +108,17 @@ TEST(Npz, NumPyAgrees) {
   tensors.push_back({"größe", makeTensor<int64_t>({}, {7})});
   for (uint64_t from : {kZip64From, uint64_t{0}, uint64_t{250}}) {
     ASSERT_TRUE(writeNpz(folder.file("t.npz"), refsTo(tensors), from).ok());
-    int status =
-        runPython("import sys, numpy as np, zipfile\n"
-                  "assert zipfile.ZipFile(sys.argv[1]).testzip() is None\n"
-                  "d = np.load(sys.argv[1])\n"
-                  "assert list(d) == [\"net.W/adam.m\", \"größe\"]\n"
-                  "assert d[\"net.W/adam.m\"].dtype == np.float32\n"
-                  "assert d[\"net.W/adam.m\"].tolist() == [[1, 2], [3, 0.5]]\n"
-                  "assert d[\"größe\"].shape == () and d[\"größe\"] == 7\n"
-                  "a = np.arange(60000, dtype=np.int32).reshape(300, 200)\n"
-                  "np.savez(sys.argv[1] + \".stored.npz\", a=a, b=a.T > 9)\n"
-                  "np.savez_compressed(sys.argv[1] + \".deflated.npz\", a=a, b=a.T > 9)",
-                  folder.file("t.npz"));
+    int status = runPython("import sys, numpy as np, zipfile\n"
+                           "assert zipfile.ZipFile(sys.argv[1]).testzip() is None\n"
+                           "d = np.load(sys.argv[1])\n"
+                           "assert list(d) == [\"net.W/adam.m\", \"größe\"]\n"
+                           "assert d[\"net.W/adam.m\"].dtype == np.float32\n"
+                           "assert d[\"net.W/adam.m\"].tolist() == [[1, 2], [3, 0.5]]\n"
+                           "assert d[\"größe\"].shape == () and d[\"größe\"] == 7\n"
+                           "a = np.arange(60000, dtype=np.int32).reshape(300, 200)\n"
+                           "np.savez(sys.argv[1] + \".stored.npz\", a=a, b=a.T > 9)\n"
+                           "np.savez_compressed(sys.argv[1] + \".deflated.npz\", a=a, b=a.T > 9)",
+                           folder.file("t.npz"));
     if (status < 0)
       GTEST_SKIP() << "no NumPy";
     ASSERT_EQ(status, 0);

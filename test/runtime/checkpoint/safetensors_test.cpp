@@ -127,24 +127,25 @@ TEST_F(Safetensors, PythonAgrees) {
   tensors.push_back({"net.W", makeTensor<float>({2, 2}, {1, 2, 3, 0.5f})});
   tensors.push_back({"step", makeTensor<int64_t>({}, {7})});
   ASSERT_TRUE(writeSafetensors(path, refsTo(tensors)).ok());
-  int status = runPython("import sys, json, struct, numpy as np\n"
-                         "b = open(sys.argv[1], \"rb\").read()\n"
-                         "n, = struct.unpack(\"<Q\", b[:8])\n"
-                         "assert b[8:9] == b\"{\" and (8 + n) % 8 == 0\n"
-                         "h = json.loads(b[8:8 + n])\n"
-                         "at = 0\n"
-                         "for k, v in sorted(h.items(), key=lambda i: i[1][\"data_offsets\"]):\n"
-                         "    assert v[\"data_offsets\"][0] == at\n"
-                         "    at = v[\"data_offsets\"][1]\n"
-                         "assert 8 + n + at == len(b)\n"
-                         "o = 8 + n + h[\"net.W\"][\"data_offsets\"][0]\n"
-                         "assert o % 4 == 0 and h[\"net.W\"][\"shape\"] == [2, 2]\n"
-                         "assert np.frombuffer(b, np.float32, 4, o).tolist() == [1, 2, 3, 0.5]\n"
-                         "try: import safetensors.numpy as s\n"
-                         "except ImportError: sys.exit(0)\n"
-                         "d = s.load_file(sys.argv[1])\n"
-                         "assert d[\"net.W\"].tolist() == [[1, 2], [3, 0.5]] and d[\"step\"] == 7\n",
-                         path);
+  int status =
+      runPython("import sys, json, struct, numpy as np\n"
+                "b = open(sys.argv[1], \"rb\").read()\n"
+                "n, = struct.unpack(\"<Q\", b[:8])\n"
+                "assert b[8:9] == b\"{\" and (8 + n) % 8 == 0\n"
+                "h = json.loads(b[8:8 + n])\n"
+                "at = 0\n"
+                "for k, v in sorted(h.items(), key=lambda i: i[1][\"data_offsets\"]):\n"
+                "    assert v[\"data_offsets\"][0] == at\n"
+                "    at = v[\"data_offsets\"][1]\n"
+                "assert 8 + n + at == len(b)\n"
+                "o = 8 + n + h[\"net.W\"][\"data_offsets\"][0]\n"
+                "assert o % 4 == 0 and h[\"net.W\"][\"shape\"] == [2, 2]\n"
+                "assert np.frombuffer(b, np.float32, 4, o).tolist() == [1, 2, 3, 0.5]\n"
+                "try: import safetensors.numpy as s\n"
+                "except ImportError: sys.exit(0)\n"
+                "d = s.load_file(sys.argv[1])\n"
+                "assert d[\"net.W\"].tolist() == [[1, 2], [3, 0.5]] and d[\"step\"] == 7\n",
+                path);
   if (status < 0)
     GTEST_SKIP() << "no NumPy";
   EXPECT_EQ(status, 0);

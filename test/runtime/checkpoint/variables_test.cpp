@@ -71,14 +71,14 @@ TEST_F(Variables, ErrorsListWhatDoesNotFitAndChangeNothing) {
   variables[1].name = "net.hidden.V";
   absl::Status status = load();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(std::string(status.message()),
-            path + " does not fit the program:\n"
-                   "  variables that the file lacks:\n"
-                   "    net.hidden.V: f32[2]\n"
-                   "  variables of another type or shape:\n"
-                   "    net.hidden.W: expected f32[3], found f32[2]\n"
-                   "  tensors that the program does not know:\n"
-                   "    net.hidden.W/adam.m: f32[2]");
+  EXPECT_EQ(std::string(status.message()), path +
+                                               " does not fit the program:\n"
+                                               "  variables that the file lacks:\n"
+                                               "    net.hidden.V: f32[2]\n"
+                                               "  variables of another type or shape:\n"
+                                               "    net.hidden.W: expected f32[3], found f32[2]\n"
+                                               "  tensors that the program does not know:\n"
+                                               "    net.hidden.W/adam.m: f32[2]");
   EXPECT_EQ(variables[2].tensor.values<double>()[0], 0);
 }
 

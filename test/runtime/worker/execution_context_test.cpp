@@ -214,9 +214,12 @@ TEST_F(ExecutionContextTest, SeedAndThreads) {
   std::unique_ptr<ExecutionContext> context = make();
   ASSERT_TRUE(context->run(doNothing, [](void *ctx, char **vars, char *) -> int64_t {
     EXPECT_EQ(pdg_seed(ctx), -1);
-    pdg_parallel(ctx, [](void *vars, int64_t i, int64_t tasks) {
-      static_cast<float *>(vars)[i] = static_cast<float>(i + 10 * tasks);
-    }, vars[0], 2);
+    pdg_parallel(
+        ctx,
+        [](void *vars, int64_t i, int64_t tasks) {
+          static_cast<float *>(vars)[i] = static_cast<float>(i + 10 * tasks);
+        },
+        vars[0], 2);
     return 0;
   }));
   EXPECT_EQ(context->variables()[0].values<float>()[0], 20);
@@ -263,9 +266,8 @@ TEST_F(ExecutionContextTest, ProgressShowsTheLastLoss) {
   double now = 0;
   std::vector<std::string> drawn;
   std::unique_ptr<ExecutionContext> context = make();
-  context->setProgress(
-      Progress({.write = [&](std::string_view text) { drawn.emplace_back(text); },
-                .now = [&] { return now += 1; }}));
+  context->setProgress(Progress({.write = [&](std::string_view text) { drawn.emplace_back(text); },
+                                 .now = [&] { return now += 1; }}));
   ASSERT_TRUE(context->run(doNothing, sumLabels));
   // Each step draws, each print erases.
   ASSERT_EQ(drawn.size(), 12u);
@@ -285,7 +287,8 @@ TEST_F(ExecutionContextTest, StepsAllocateNothing) {
   static int64_t counted = -1;
   ASSERT_TRUE(context->run(doNothing, [](void *ctx, char **vars, char *arena) -> int64_t {
     auto step = [&] {
-      pdg_parallel(ctx, [](void *, int64_t, int64_t) {}, nullptr, 2);
+      pdg_parallel(
+          ctx, [](void *, int64_t, int64_t) {}, nullptr, 2);
       return sumLabels(ctx, vars, arena);
     };
     if (int64_t status = step())

@@ -13,8 +13,15 @@ ProgramInfo makeInfo() {
   ProgramInfo info;
   info.variables = {{"net.hidden.W", DType::F32, {784, 256}, true},
                     {"net.hidden.W/adam.t", DType::I64, {}, false}};
-  info.sources = {{"train", "csv", {"a \"b\".csv"}, 64, true, -7, "price",
-                   {{DType::F32, {3}}, {DType::F32, {}}}, "model.pdg:3:1"}};
+  info.sources = {{"train",
+                   "csv",
+                   {"a \"b\".csv"},
+                   64,
+                   true,
+                   -7,
+                   "price",
+                   {{DType::F32, {3}}, {DType::F32, {}}},
+                   "model.pdg:3:1"}};
   info.inputs = {{"x", DType::BF16, {0, 4}}};
   info.texts = {{{"loss ", "\n"}, {{DType::F64, 1, 8, 4, true}}, "PD2001", "model.pdg:4:2", "é"}};
   info.fetches = {{"loss", DType::Bool, {kDynamicSize, 2}}};

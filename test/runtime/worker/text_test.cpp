@@ -27,9 +27,7 @@ std::string showF32(float value) { return show(DType::F32, value); }
 std::string showF64(double value) { return show(DType::F64, value); }
 
 ValueFormat decimals(int64_t precision) { return {.precision = precision}; }
-ValueFormat significant(int64_t precision) {
-  return {.precision = precision, .significant = true};
-}
+ValueFormat significant(int64_t precision) { return {.precision = precision, .significant = true}; }
 
 TEST(Text, ShortestFloats) {
   EXPECT_EQ(showF32(1), "1.0");
@@ -154,8 +152,7 @@ TEST(Text, AbridgesLongTensors) {
   std::vector<int64_t> values(1200);
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<int64_t>(i);
-  EXPECT_EQ(showTensor(DType::I64, {1200}, values),
-            "i64[1200] [0, 1, 2, ..., 1197, 1198, 1199]");
+  EXPECT_EQ(showTensor(DType::I64, {1200}, values), "i64[1200] [0, 1, 2, ..., 1197, 1198, 1199]");
   EXPECT_EQ(showTensor(DType::I64, {600, 2}, values),
             "i64[600, 2]\n[[   0,    1],\n [   2,    3],\n [   4,    5],\n ...,\n"
             " [1194, 1195],\n [1196, 1197],\n [1198, 1199]]");

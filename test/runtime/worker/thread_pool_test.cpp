@@ -80,9 +80,9 @@ TEST(ThreadPool, NestedRunsAreInline) {
   pool.run(
       [](void *raw, int64_t, int64_t) {
         auto *args = static_cast<Args *>(raw);
-        args->pool->run([](void *raw, int64_t i, int64_t) {
-          static_cast<Args *>(raw)->sum.fetch_add(i + 1);
-        }, raw, 10);
+        args->pool->run(
+            [](void *raw, int64_t i, int64_t) { static_cast<Args *>(raw)->sum.fetch_add(i + 1); },
+            raw, 10);
       },
       &args, 16);
   EXPECT_EQ(args.sum.load(), 16 * 55);
