@@ -1,7 +1,8 @@
 // The frame of the command line: help, version, wrong usage, and what several commands share.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli.h"
-#include "tools/nearest.h"
+
+#include "frontend/names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -102,7 +103,7 @@ static int reportWrongUsage(const CLI::App &app, const CLI::ParseError &error, i
     std::vector<std::string> names;
     for (const CLI::App *known : app.get_subcommands({}))
       names.push_back(known->get_name());
-    std::string near = nearest(argv[1], names, 2);
+    std::string near = findNearest(argv[1], names);
     std::fprintf(stderr, "pdc: unknown command '%s'%s\n", argv[1],
                  near.empty() ? "" : ("; did you mean '" + near + "'?").c_str());
   } else {
