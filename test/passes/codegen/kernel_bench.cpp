@@ -1,5 +1,6 @@
 // Prints the speed of single kernels in GFLOP/s, the best of many short batches on one thread.
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/codegen/cpu/kernels/conv.h"
 #include "passes/codegen/cpu/kernels/gemm.h"
 #include "test/passes/codegen/kernel_jit.h"
 
@@ -52,6 +53,45 @@ void benchGemm(const char *name, int64_t m, int64_t k, int64_t n, bool transA, b
               2e-9 * m * n * k / seconds, compile * 1e3);
 }
 
+void benchConv(const char *name, int64_t examples, int64_t leaves, const ConvSpec &s,
+               const TargetInfo &target) {
+  KernelJit jit(target);
+  std::string forward = emitConvForward(jit.module(), s, target).getName().str();
+  std::string inputGrad = emitConvInputGrad(jit.module(), s, target).getName().str();
+  std::string weightGrad = emitConvWeightGrad(jit.module(), s, target).getName().str();
+  jit.compile();
+  std::vector<float> x(examples * s.channels * s.height * s.width, 0.5f), w(s.filters * s.terms());
+  std::vector<float> y(examples * s.filters * s.outPixels(), 0.25f), bias(s.filters);
+  int64_t bytes = std::max({convForwardWorkBytes(s, target), convInputGradWorkBytes(s, target),
+                            convWeightGradWorkBytes(s, target)});
+  Guarded<char> work(bytes, GuardedBuffer::Side::Low, 64);
+  auto report = [&](const char *what, double seconds) {
+    std::printf("%-8s %-28s %7.1f GFLOP/s  %s\n", target.name.c_str(), name,
+                2e-9 * s.terms() * y.size() / seconds, what);
+  };
+  using Forward = void(void *, void *, void *, void *, void *, int64_t, int64_t);
+  using InputGrad = void(void *, void *, void *, void *, int64_t, int64_t);
+  using WeightGrad = void(void *, void *, void *, void *, int64_t, int64_t, int64_t, int64_t);
+  auto *first = jit.lookup<Forward>(forward);
+  auto *second = jit.lookup<InputGrad>(inputGrad);
+  auto *third = jit.lookup<WeightGrad>(weightGrad);
+  report("forward", bestSeconds([&] {
+           first(x.data(), w.data(), y.data(), bias.data(), work.data(), 0, examples);
+         }));
+  report("input gradient",
+         bestSeconds([&] { second(y.data(), w.data(), x.data(), work.data(), 0, examples); }));
+  report("weight gradient", bestSeconds([&] {
+           third(x.data(), y.data(), w.data(), work.data(), examples, leaves, 0, s.terms());
+         }));
+}
+
+ConvSpec square(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t pad) {
+  ConvSpec s;
+  s.channels = channels, s.height = s.width = size, s.filters = filters;
+  s.kernelH = s.kernelW = kernel, s.padH = s.padW = pad;
+  return s;
+}
+
 } // namespace
 } // namespace pdg::test
 
@@ -68,5 +108,9 @@ int main() {
     benchGemm("512x512x512", 512, 512, 512, false, false, 0, false, target);
     benchGemm("1024x1024x1024", 1024, 1024, 1024, false, false, 0, false, target);
     benchGemm("ABt 64x256x784", 64, 256, 784, false, true, 0, false, target);
+    benchConv("5x5 1->20, 28x28, b64", 64, 4, square(1, 28, 20, 5, 0), target);
+    benchConv("5x5 20->50, 12x12, b64", 64, 4, square(20, 12, 50, 5, 0), target);
+    benchConv("5x5 6->16, 14x14, b64", 64, 4, square(6, 14, 16, 5, 0), target);
+    benchConv("3x3 16->16, 32x32 pad 1, b32", 32, 2, square(16, 32, 16, 3, 1), target);
   }
 }

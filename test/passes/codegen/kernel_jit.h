@@ -10,9 +10,17 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 #include <cstring>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace pdg {
+
+/// Lets GoogleTest name the targets that its tests run for.
+inline void PrintTo(const TargetInfo &target, std::ostream *stream) { *stream << target.name; }
+
+} // namespace pdg
 
 namespace pdg::test {
 

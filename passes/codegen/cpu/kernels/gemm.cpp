@@ -267,8 +267,10 @@ Values GemmEmitter::leafTree(int rows, const TileColumns &columns, Value aTile, 
         result.push_back(e.addF(e.load(slot(joined, index)), right[index]));
       return result;
     });
-    for (int index = 0; index < count; ++index)
-      e.store(sums[index], slot(level, index));
+    e.when(e.less(e.add(leaf, e.c(1)), leaves), [&] {
+      for (int index = 0; index < count; ++index)
+        e.store(sums[index], slot(level, index));
+    });
     return sums;
   });
 }

@@ -11,7 +11,7 @@ namespace pdg {
 using llvm::alignTo;
 using llvm::divideCeil;
 
-constexpr int maxLeafLevels = 5; // 16 leaves make 4 levels; their sum is saved as a fifth.
+constexpr int maxLeafLevels = 4; // Of at most 16 leaves; the sum of all is not saved.
 
 static void chooseTile(GemmPlan &plan, const GemmSpec &spec, const TargetInfo &target) {
   bool wide = target.registers >= 32;
