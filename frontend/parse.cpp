@@ -70,7 +70,8 @@ public:
     stream_->seek(0);
     parser_->reset();
     simulator->setPredictionMode(antlr4::atn::PredictionMode::LL);
-    parser_->setErrorHandler(std::make_shared<ErrorStrategy>(map_, diagnostics_, brokenNames));
+    parser_->setErrorHandler(
+        std::make_shared<ErrorStrategy>(map_, prepared_, diagnostics_, brokenNames));
     return (parser_.get()->*start)();
   }
 

@@ -149,7 +149,10 @@ DiagCode chooseCode(const Expectation &expected, const Token &found, const Token
   size_t type = found.getType();
   if ((expected.isName || expected.isType || expected.isExpr) && isKeyword(type))
     return DiagCode::PD0025;
-  bool isUsedAsName = previous && isKeyword(previous->getType()) && expected.isName;
+  // `data = 3`: the keyword before was meant as a name, unless it declares any kind of name.
+  bool isUsedAsName = previous && isKeyword(previous->getType()) && expected.isName &&
+                      previous->getType() != P::LET && previous->getType() != P::VAR &&
+                      previous->getType() != P::CONST;
   if (isUsedAsName && (type == P::ASSIGN || type == P::DOT || type == P::COLON))
     return DiagCode::PD0025;
   if (type == P::RANGE || type == P::RANGE_INCLUSIVE)
@@ -196,8 +199,9 @@ std::string chooseHint(DiagCode code, const Expectation &expected, const Token &
 } // namespace
 
 void ErrorStrategy::report(antlr4::Parser *parser, Token *found, const IntervalSet &expectedSet) {
-  // What was put in or repaired has been reported already.
-  if (isSynthetic(*found) || diagnostics_.hasMessageAt(map_.span(*found)))
+  // What was put in, repaired or dropped has been reported already.
+  if (isSynthetic(*found) || diagnostics_.hasMessageAt(map_.span(*found)) ||
+      prepared_.afterDropped.contains(found->getStartIndex()))
     return;
   antlr4::TokenStream *tokens = parser->getTokenStream();
   const Token *previous =

@@ -7,6 +7,7 @@
 #include "PdgLexer.h"
 #include "PdgParser.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "frontend/ast.h"
 #include "frontend/diagnostics.h"
 #include <memory>
@@ -49,6 +50,7 @@ using TokenList = std::vector<std::unique_ptr<antlr4::Token>>;
 struct PreparedTokens {
   TokenList tokens;
   absl::flat_hash_map<size_t, std::string> docs; // by the start of the token that follows
+  absl::flat_hash_set<size_t> afterDropped; // starts of tokens before which something was dropped
   bool isTooDeep = false;
   bool isIncomplete = false; // a bracket was open at the end
 };
@@ -64,9 +66,9 @@ bool isSynthetic(const antlr4::Token &token);
 /// Words syntax errors and skips to the end of the statement they are in.
 class ErrorStrategy : public antlr4::DefaultErrorStrategy {
 public:
-  ErrorStrategy(const TextMap &map, DiagnosticEngine &diagnostics,
+  ErrorStrategy(const TextMap &map, const PreparedTokens &prepared, DiagnosticEngine &diagnostics,
                 std::vector<std::string> &brokenNames)
-      : map_(map), diagnostics_(diagnostics), brokenNames_(brokenNames) {}
+      : map_(map), prepared_(prepared), diagnostics_(diagnostics), brokenNames_(brokenNames) {}
 
   void reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) override;
   void recover(antlr4::Parser *parser, std::exception_ptr error) override;
@@ -80,6 +82,7 @@ private:
   void syncStatements(antlr4::Parser *parser);
 
   const TextMap &map_;
+  const PreparedTokens &prepared_;
   DiagnosticEngine &diagnostics_;
   std::vector<std::string> &brokenNames_;
 };

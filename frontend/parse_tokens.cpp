@@ -83,10 +83,16 @@ private:
   void watchHeader(size_t type);
   void closeDownTo(size_t size, const Token *where);
   void closeTop();
+  void closeAll();
   void putDocs(const Token &token);
   void finish();
 
-  void put(std::unique_ptr<Token> token) { out_.tokens.push_back(std::move(token)); }
+  void put(std::unique_ptr<Token> token) {
+    if (hasDropped_)
+      out_.afterDropped.insert(token->getStartIndex());
+    hasDropped_ = false;
+    out_.tokens.push_back(std::move(token));
+  }
   size_t lastType() const {
     return out_.tokens.empty() ? size_t{P::NEWLINE} : out_.tokens.back()->getType();
   }
@@ -113,6 +119,7 @@ private:
   size_t headerLevel_ = 0;    // number of levels around a header that waits for its `{`
   size_t missingBraces_ = 0;  // headers that never got one
   size_t strayEnd_ = 0;
+  bool hasDropped_ = false; // since the last token that was put
   bool isFirstInLine_ = true;
   bool isBlankLine_ = true;
 };
@@ -200,6 +207,7 @@ void TokenPreparer::takeCloser(std::unique_ptr<Token> token) {
         .report(DiagCode::PD0024, map_.span(*token),
                 absl::StrCat("found '", textOf(type), "', but no bracket is open that it closes"))
         .withLabel("closes nothing");
+    hasDropped_ = true;
     return;
   }
   closeDownTo(size, token.get());
@@ -303,6 +311,7 @@ void TokenPreparer::takeElif(std::unique_ptr<Token> token) {
 }
 
 void TokenPreparer::takeStray(const Token &token) {
+  hasDropped_ = true;
   bool continues = strayEnd_ != 0 && token.getStartIndex() == strayEnd_;
   strayEnd_ = token.getStopIndex() + 1;
   if (continues)
@@ -394,6 +403,15 @@ void TokenPreparer::countNesting(const Token &token) {
 void TokenPreparer::finish() {
   if (out_.isTooDeep)
     return;
+  closeAll();
+  size_t end = out_.tokens.empty() ? 0 : out_.tokens.back()->getStopIndex() + 1;
+  auto eof = std::make_unique<CommonToken>(Token::EOF);
+  eof->setStartIndex(end);
+  eof->setStopIndex(end - 1);
+  put(std::move(eof));
+}
+
+void TokenPreparer::closeAll() {
   out_.isIncomplete = levels_.size() > 1;
   // Unclosed bodies are one mistake, at the place that the indentation tells, if it does.
   while (levels_.size() > 1) {
