@@ -80,9 +80,10 @@ def check_codes():
     for code in sorted(pages - declared.keys()):
         yield f"docs/errors/{code}.md is the page of a code that no diagnostics.def declares"
     for code in sorted(pages & declared.keys()):
-        first = read(f"docs/errors/{code}.md").split("\n", 1)[0]
-        if first != f"# {code}: {declared[code]}":
-            yield f"docs/errors/{code}.md: expects the first line \"# {code}: {declared[code]}\""
+        # A heading starts with a capital, a title inside a message does not.
+        title = declared[code][0].upper() + declared[code][1:]
+        if read(f"docs/errors/{code}.md").split("\n", 1)[0] != f"# {code}: {title}":
+            yield f"docs/errors/{code}.md: expects the first line \"# {code}: {title}\""
 
 
 def check_readmes():
