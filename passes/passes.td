@@ -1,0 +1,92 @@
+// All passes of pdg, in the order in which the pipelines (pipelines.cpp) run them.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PDG_PASSES_PASSES_TD
+#define PDG_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Differentiate : Pass<"pdg-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Replaces pdg.gradient by the ops that compute it";
+  let description = [{
+    Reverse-mode differentiation from IR to IR. Each op answers how a cotangent passes through it.
+    Several cotangents of one value are added in program order of the uses.
+
+    Input:
+    ```mlir
+    %y = pdg.mul %x, %x : tensor<f32>, tensor<f32>
+    %g = pdg.gradient %y of [] %x : tensor<f32> : tensor<f32> -> tensor<f32>
+    ```
+    Output:
+    ```mlir
+    %y = pdg.mul %x, %x : tensor<f32>, tensor<f32>
+    %one = pdg.constant dense<1.0> : tensor<f32>
+    %a = pdg.mul %one, %x : tensor<f32>, tensor<f32>
+    %b = pdg.mul %one, %x : tensor<f32>, tensor<f32>
+    %g = pdg.add %a, %b : tensor<f32>, tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+  let statistics = [Statistic<"numGradients", "gradients", "Number of gradients replaced">];
+}
+
+def SimplifySizes : Pass<"pdg-simplify-sizes", "::mlir::ModuleOp"> {
+  let summary = "Asks the source of a size instead of an intermediate value";
+  let description = [{
+    Input:
+    ```mlir
+    %y = pdg.exp %x : tensor<?xf32>
+    %n = pdg.dim %y axis 0 : tensor<?xf32>
+    ```
+    Output, where %x is a field of a batch:
+    ```mlir
+    %y = pdg.exp %x : tensor<?xf32>
+    %n = pdg.dim %x axis 0 : tensor<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def SinkAssigns : Pass<"pdg-sink-assigns", "::mlir::ModuleOp"> {
+  let summary = "Moves assignments down, to the next op that touches the variable";
+  let description = [{
+    So that all statements of an optimizer can be fused.
+
+    Input:
+    ```mlir
+    pdg.assign #pdg.name<"m">, %m : tensor<f32>
+    %v = pdg.exp %m : tensor<f32>
+    ```
+    Output:
+    ```mlir
+    %v = pdg.exp %m : tensor<f32>
+    pdg.assign #pdg.name<"m">, %m : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def Fuse : Pass<"pdg-fuse", "::mlir::ModuleOp"> {
+  let summary = "Groups element ops of equal sizes into pdg.fused";
+  let description = [{
+    A group is computed in one pass over memory, at the place of its last op. Cheap ops (broadcasts,
+    positions) are copied into each group that uses them.
+
+    Input:
+    ```mlir
+    %a = pdg.exp %x : tensor<8xf32>
+    %b = pdg.neg %a : tensor<8xf32>
+    ```
+    Output:
+    ```mlir
+    %b = pdg.fused -> tensor<8xf32> {
+      %0 = pdg.exp %x : tensor<8xf32>
+      %1 = pdg.neg %0 : tensor<8xf32>
+      pdg.yield %1 : tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "Number of fused groups">];
+}
+
+#endif // PDG_PASSES_PASSES_TD
