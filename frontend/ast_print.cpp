@@ -35,8 +35,12 @@ private:
   void loop(const ForStmt &node);
   void loop(const WhileStmt &node);
   void minimize(const MinimizeStmt &node);
+  void update(const UpdateStmt &node);
   void eval(const EvalStmt &node);
   void number(double value);
+  void unary(const UnaryExpr &node);
+  void binary(const BinaryExpr &node);
+  void comprehension(const ComprehensionExpr &node);
   void ifExpr(const IfExpr &node);
   void range(const RangeExpr &node);
   void pattern(const Pattern &node);
@@ -125,15 +129,8 @@ void Printer::bareStmt(const Stmt &node) {
     return;
   case StmtKind::Minimize:
     return minimize(as<MinimizeStmt>(node));
-  case StmtKind::Update: {
-    auto &update = as<UpdateStmt>(node);
-    put("update ");
-    expr(*update.target);
-    put(" by ");
-    expr(*update.gradient);
-    put(" with ");
-    return expr(*update.optimizer);
-  }
+  case StmtKind::Update:
+    return update(as<UpdateStmt>(node));
   case StmtKind::Print:
     put("print(");
     text(as<PrintStmt>(node).text);
@@ -236,6 +233,15 @@ void Printer::minimize(const MinimizeStmt &node) {
     put(" via ");
     expr(*node.via);
   }
+  put(" with ");
+  expr(*node.optimizer);
+}
+
+void Printer::update(const UpdateStmt &node) {
+  put("update ");
+  expr(*node.target);
+  put(" by ");
+  expr(*node.gradient);
   put(" with ");
   expr(*node.optimizer);
 }
@@ -354,6 +360,33 @@ void Printer::ifExpr(const IfExpr &node) {
   }
 }
 
+void Printer::unary(const UnaryExpr &node) {
+  put(absl::StrCat("(", spelling(node.op), node.op == UnaryOp::Not ? " " : ""));
+  // Without a parenthesis the sign would become part of the number.
+  bool isNumber = node.operand->kind == ExprKind::Int || node.operand->kind == ExprKind::Float;
+  put(isNumber ? "(" : "");
+  expr(*node.operand);
+  put(isNumber ? "))" : ")");
+}
+
+void Printer::binary(const BinaryExpr &node) {
+  put("(");
+  expr(*node.lhs);
+  put(absl::StrCat(" ", spelling(node.op), " "));
+  expr(*node.rhs);
+  put(")");
+}
+
+void Printer::comprehension(const ComprehensionExpr &node) {
+  put("[");
+  expr(*node.element);
+  put(" for ");
+  pattern(*node.pattern);
+  put(" in ");
+  expr(*node.iterable);
+  put("]");
+}
+
 void Printer::expr(const Expr &node) {
   switch (node.kind) {
   case ExprKind::Int:
@@ -379,23 +412,10 @@ void Printer::expr(const Expr &node) {
     put("[");
     list(as<IndexExpr>(node).indices);
     return put("]");
-  case ExprKind::Unary: {
-    auto &unary = as<UnaryExpr>(node);
-    put(absl::StrCat("(", spelling(unary.op), unary.op == UnaryOp::Not ? " " : ""));
-    // Without a parenthesis the sign would become part of the number.
-    bool isNumber = unary.operand->kind == ExprKind::Int || unary.operand->kind == ExprKind::Float;
-    put(isNumber ? "(" : "");
-    expr(*unary.operand);
-    return put(isNumber ? "))" : ")");
-  }
-  case ExprKind::Binary: {
-    auto &binary = as<BinaryExpr>(node);
-    put("(");
-    expr(*binary.lhs);
-    put(absl::StrCat(" ", spelling(binary.op), " "));
-    expr(*binary.rhs);
-    return put(")");
-  }
+  case ExprKind::Unary:
+    return unary(as<UnaryExpr>(node));
+  case ExprKind::Binary:
+    return binary(as<BinaryExpr>(node));
   case ExprKind::List:
     put("[");
     list(as<ListExpr>(node).elements);
@@ -404,16 +424,8 @@ void Printer::expr(const Expr &node) {
     put("(");
     list(as<TupleExpr>(node).elements);
     return put(as<TupleExpr>(node).elements.size() == 1 ? ",)" : ")");
-  case ExprKind::Comprehension: {
-    auto &loop = as<ComprehensionExpr>(node);
-    put("[");
-    expr(*loop.element);
-    put(" for ");
-    pattern(*loop.pattern);
-    put(" in ");
-    expr(*loop.iterable);
-    return put("]");
-  }
+  case ExprKind::Comprehension:
+    return comprehension(as<ComprehensionExpr>(node));
   case ExprKind::Range:
     return range(as<RangeExpr>(node));
   case ExprKind::If:
