@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 include "ir/attrs.td"
 
-def Pdg_ProgramOp : Pdg_Op<"program", [SingleBlock, NoRegionArguments,
+def Pdg_ProgramOp : Pdg_Op<"program", [SingleBlock, NoRegionArguments, IsolatedFromAbove,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "What the script does, from its first statement to its last";
   let regions = (region SizedRegion<1>:$body);

@@ -5,7 +5,7 @@ include "mlir/IR/SymbolInterfaces.td"
 
 def Pdg_VariableResource : Resource<"::pdg::VariableResource">;
 
-def Pdg_VariableOp : Pdg_Op<"variable", [SingleBlock, NoRegionArguments,
+def Pdg_VariableOp : Pdg_Op<"variable", [SingleBlock, NoRegionArguments, IsolatedFromAbove,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "Declares a variable; the region computes its first value";
   let arguments = (ins Pdg_NameAttr:$name, TypeAttrOf<Pdg_Any>:$type, UnitAttr:$param);
