@@ -102,6 +102,10 @@ private:
 std::string renderDiagnostic(const Diagnostic &diagnostic, const SourceManager &sources,
                              const RenderOptions &options);
 
+/// The place of `span` and its source line with the span underlined, as they stand in a message.
+/// Requires: `span` is valid.
+std::string renderSnippet(Span span, const SourceManager &sources, const RenderOptions &options);
+
 /// One message as one line of JSON.
 std::string renderDiagnosticJson(const Diagnostic &diagnostic, const SourceManager &sources);
 

@@ -168,6 +168,12 @@ std::string renderDiagnostic(const Diagnostic &diagnostic, const SourceManager &
   return out;
 }
 
+std::string renderSnippet(Span span, const SourceManager &sources, const RenderOptions &options) {
+  std::string out;
+  appendSnippet(span, "", '^', Severity::Error, sources, Painter(options.useColor), out);
+  return out;
+}
+
 std::string renderDiagnosticJson(const Diagnostic &diagnostic, const SourceManager &sources) {
   nlohmann::ordered_json json;
   json["code"] = codeName(diagnostic.code);
