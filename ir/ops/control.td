@@ -13,7 +13,7 @@ def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "Ends a region and gives its values";
   let arguments = (ins Variadic<Pdg_Any>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), "">];
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">];
 }
 
 def Pdg_IfOp : Pdg_Op<"if", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<LowerableOpInterface>, NoRegionArguments,
