@@ -58,6 +58,7 @@ public:
 
   /// The first two known sizes that should have been equal and are not.
   std::optional<std::pair<int64_t, int64_t>> conflict() const { return conflict_; }
+  void setConflict(int64_t a, int64_t b) { conflict_ = {a, b}; }
 
 private:
   mlir::MLIRContext *context_;

@@ -9,7 +9,7 @@ def Pdg_PrintOp : Pdg_Op<"print", [DeclareOpInterfaceMethods<LowerableOpInterfac
   let summary = "Prints a line: segments with a value between each two";
   let arguments = (ins StrArrayAttr:$segments, Pdg_ValueFormats:$formats,
                        Variadic<Pdg_Any>:$values);
-  let assemblyFormat = "$segments $formats ($values^ `:` type($values))? attr-dict";
+  let assemblyFormat = "$segments $formats (`(` $values^ `:` type($values) `)`)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -25,6 +25,8 @@ def Pdg_AssertOp : Pdg_Op<"assert", [DeclareOpInterfaceMethods<LowerableOpInterf
   let summary = "Stops the run with a text when the condition is false";
   let arguments = (ins Pdg_Condition:$condition, StrArrayAttr:$segments,
                        Pdg_ValueFormats:$formats, Variadic<Pdg_Any>:$values);
-  let assemblyFormat = "$condition `,` $segments $formats ($values^ `:` type($values))? attr-dict";
+  let assemblyFormat = [{
+    $condition `,` $segments $formats (`(` $values^ `:` type($values) `)`)? attr-dict
+  }];
   let hasVerifier = 1;
 }
