@@ -1,0 +1,88 @@
+// Built-in functions that draw random numbers, and what an initializer is told.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/builtins.h"
+#include "ir/ops/elementwise_binary.h"
+#include "ir/ops/random.h"
+
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+/// Draws from the standard distribution; then `scale` times it plus `offset`.
+template <class OpTy>
+static Datum draw(BuiltinCall &call, std::optional<double> scale, std::optional<double> offset) {
+  auto shape = call.elaborator.shape(call.args[0]);
+  auto type = call.type(3, DType::F32);
+  if (!shape || !type || !scale || !offset)
+    return Poison();
+  if (*type != DType::F32 && *type != DType::F64) {
+    call.error(3, "f32 or f64");
+    return Poison();
+  }
+  Emitter &emit = call.emit;
+  Value seed = SeedOp::create(emit.b, emit.loc(call.span), emit.scalarType(DType::I64));
+  Value value = emit.make<OpTy>(call.span, call.elaborator.drawPath(call.builtin.name),
+                                emit.elementOf(*type), seed, call.elaborator.counters(),
+                                shape->sizes, shape->shape);
+  if (value && *scale != 1)
+    value = emit.binary<MulOp>(value, emit.constant(*scale, *type, call.span), call.span);
+  if (value && *offset != 0)
+    value = emit.binary<AddOp>(value, emit.constant(*offset, *type, call.span), call.span);
+  return result(value);
+}
+
+/// The number in argument `i`, which must be known when compiling.
+static std::optional<double> number(BuiltinCall &call, size_t i, double otherwise) {
+  return call.has(i) ? call.elaborator.constantFloat(call.args[i], "this argument")
+                     : std::optional(otherwise);
+}
+
+static Datum uniform(BuiltinCall &call) {
+  auto low = number(call, 1, 0), high = number(call, 2, 1);
+  if (!low || !high)
+    return Poison();
+  return draw<RandomUniformOp>(call, *high - *low, *low);
+}
+
+static Datum normal(BuiltinCall &call) {
+  return draw<RandomNormalOp>(call, number(call, 2, 1), number(call, 1, 0));
+}
+
+/// The type of the variable that is being initialized; null, with an error, elsewhere.
+static RankedTensorType initializedType(BuiltinCall &call) {
+  RankedTensorType type = call.elaborator.initialized();
+  if (!type)
+    call.emit.error(DiagCode::PD0105, call.span,
+                    absl::StrCat("expected '", call.builtin.name,
+                                 "' only in the first value of a variable with a written type"));
+  return type;
+}
+
+static Datum initShape(BuiltinCall &call) {
+  RankedTensorType type = initializedType(call);
+  if (!type)
+    return Poison();
+  auto sizes = std::make_shared<Sequence>();
+  for (int64_t size : type.getShape())
+    sizes->elements.push_back(size);
+  return SequencePtr(sizes);
+}
+
+static Datum initType(BuiltinCall &call) {
+  RankedTensorType type = initializedType(call);
+  return type ? Datum(*toDType(type)) : Datum(Poison());
+}
+
+ArrayRef<Builtin> randomBuiltins() {
+  static const Builtin table[] = {
+      {"uniform", "shape, low?, high?, type?", uniform},
+      {"normal", "shape, mean?, deviation?, type?", normal},
+      {"init_shape", "", initShape},
+      {"init_type", "", initType},
+  };
+  return table;
+}
+
+} // namespace pdg

@@ -1,0 +1,186 @@
+// Built-in functions that fold axes, and those made of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/builtins.h"
+#include "ir/expr.h"
+#include "ir/ops/autodiff.h"
+#include "ir/ops/elementwise_binary.h"
+#include "ir/ops/elementwise_unary.h"
+#include "ir/ops/reduction.h"
+#include "ir/ops/shape.h"
+
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+/// The operand and arguments that all reductions have: x, axis?, keep?.
+namespace {
+struct Reduction {
+  Value x;
+  SmallVector<int64_t> axes;
+  bool keep = false;
+};
+} // namespace
+
+static std::optional<Reduction> readReduction(BuiltinCall &call) {
+  Reduction result;
+  result.x = call.tensor(0);
+  if (!result.x)
+    return std::nullopt;
+  auto axes = call.axes(1, Emitter::rankOf(result.x));
+  auto keep = call.flag(2, false);
+  if (!axes || !keep)
+    return std::nullopt;
+  result.axes = *axes;
+  result.keep = *keep;
+  return result;
+}
+
+/// `value`, whose axes `axes` of `original` are gone, with these as axes of size 1.
+static Value keepAxes(BuiltinCall &call, Value value, Value original, ArrayRef<int64_t> axes) {
+  ShapeArg shape;
+  for (int64_t axis = 0; axis < Emitter::rankOf(original); ++axis) {
+    int64_t size = Emitter::typeOf(original).getDimSize(axis);
+    bool isGone = llvm::is_contained(axes, axis);
+    shape.shape.push_back(isGone ? 1 : size);
+    if (!isGone && ShapedType::isDynamic(size))
+      shape.sizes.push_back(call.emit.sizeOf(original, axis, call.span));
+  }
+  return call.emit.make<ReshapeOp>(call.span, value, shape.sizes, shape.shape);
+}
+
+static Value sumOfAxes(BuiltinCall &call, const Reduction &reduction) {
+  return sumOver(call.emit.b, call.emit.loc(call.span), reduction.x, reduction.axes,
+                 reduction.keep);
+}
+
+static Datum sum(BuiltinCall &call) {
+  auto reduction = readReduction(call);
+  if (!reduction)
+    return Poison();
+  if (!isNumberTensor(reduction->x.getType())) {
+    call.error(0, "a tensor of numbers").withHint("the number of bools that hold is count(x)");
+    return Poison();
+  }
+  // Sums of small integers soon leave their type.
+  if (isIntTensor(reduction->x.getType()))
+    reduction->x = call.emit.cast(reduction->x, DType::I64, call.span);
+  return sumOfAxes(call, *reduction);
+}
+
+static Datum count(BuiltinCall &call) {
+  auto reduction = readReduction(call);
+  if (!reduction)
+    return Poison();
+  if (Emitter::dtypeOf(reduction->x) != DType::Bool) {
+    call.error(0, "a tensor of bools").withHint("compare it: count(x > 0)");
+    return Poison();
+  }
+  reduction->x = call.emit.cast(reduction->x, DType::I64, call.span);
+  return sumOfAxes(call, *reduction);
+}
+
+static Datum mean(BuiltinCall &call) {
+  auto reduction = readReduction(call);
+  if (!reduction)
+    return Poison();
+  if (!isNumberTensor(reduction->x.getType())) {
+    call.error(0, "a tensor of numbers");
+    return Poison();
+  }
+  if (isIntTensor(reduction->x.getType()))
+    reduction->x = call.emit.cast(reduction->x, DType::F32, call.span);
+  Value number = call.emit.countOf(reduction->x, reduction->axes, call.span);
+  number = call.emit.cast(number, Emitter::dtypeOf(reduction->x), call.span);
+  Value total = sumOfAxes(call, *reduction);
+  return number ? result(call.emit.binary<DivOp>(total, number, call.span)) : Datum(Poison());
+}
+
+template <class OpTy> static Datum extremum(BuiltinCall &call) {
+  auto reduction = readReduction(call);
+  if (!reduction)
+    return Poison();
+  if (!isNumberTensor(reduction->x.getType())) {
+    call.error(0, "a tensor of numbers");
+    return Poison();
+  }
+  Value value = reduction->x;
+  for (int64_t axis : llvm::reverse(reduction->axes))
+    if (!(value = call.emit.make<OpTy>(call.span, value, axis)))
+      return Poison();
+  return result(reduction->keep ? keepAxes(call, value, reduction->x, reduction->axes) : value);
+}
+
+template <class OpTy> static Datum position(BuiltinCall &call) {
+  Value x = call.tensor(0);
+  if (!x)
+    return Poison();
+  int64_t rank = Emitter::rankOf(x);
+  if (!call.has(1) && rank != 1) {
+    call.emit.error(DiagCode::PD0105, call.span,
+                    absl::StrCat("'", call.builtin.name, "' of a tensor with ", rank,
+                                 " axes lacks its argument 'axis'"));
+    return Poison();
+  }
+  auto axis = call.axis(1, rank, 0);
+  if (!axis)
+    return Poison();
+  if (!isNumberTensor(x.getType())) {
+    call.error(0, "a tensor of numbers");
+    return Poison();
+  }
+  return result(call.emit.make<OpTy>(call.span, x, *axis));
+}
+
+//===- Softmax -------------------------------------------------------------===//
+
+/// x minus its maximum along the axis, through which nothing flows back; null after an error.
+static Value shifted(BuiltinCall &call, int64_t &axis) {
+  Value x = call.floats(0);
+  auto wanted = x ? call.axis(1, Emitter::rankOf(x), -1) : std::nullopt;
+  if (!wanted)
+    return {};
+  axis = *wanted;
+  Value top = call.emit.make<ReduceMaxOp>(call.span, x, axis);
+  top = top ? keepAxes(call, top, x, axis) : top;
+  top = top ? call.emit.make<StopGradientOp>(call.span, top) : top;
+  return top ? call.emit.binary<SubOp>(x, top, call.span) : top;
+}
+
+static Datum softmax(BuiltinCall &call) {
+  int64_t axis = 0;
+  Value z = shifted(call, axis);
+  Value e = z ? call.emit.make<ExpOp>(call.span, z) : Value();
+  if (!e)
+    return Poison();
+  Value total = sumOver(call.emit.b, call.emit.loc(call.span), e, axis, /*keep=*/true);
+  return result(call.emit.binary<DivOp>(e, total, call.span));
+}
+
+static Datum logSoftmax(BuiltinCall &call) {
+  int64_t axis = 0;
+  Value z = shifted(call, axis);
+  Value e = z ? call.emit.make<ExpOp>(call.span, z) : Value();
+  if (!e)
+    return Poison();
+  Value total = sumOver(call.emit.b, call.emit.loc(call.span), e, axis, /*keep=*/true);
+  return result(call.emit.binary<SubOp>(z, call.emit.make<LogOp>(call.span, total), call.span));
+}
+
+ArrayRef<Builtin> reductionBuiltins() {
+  static const Builtin table[] = {
+      {"sum", "x, axis?, keep?", sum},
+      {"mean", "x, axis?, keep?", mean},
+      {"count", "x, axis?, keep?", count},
+      {"max", "x, axis?, keep?", extremum<ReduceMaxOp>},
+      {"min", "x, axis?, keep?", extremum<ReduceMinOp>},
+      {"argmax", "x, axis?", position<ArgMaxOp>},
+      {"argmin", "x, axis?", position<ArgMinOp>},
+      {"softmax", "x, axis?", softmax},
+      {"log_softmax", "x, axis?", logSoftmax},
+  };
+  return table;
+}
+
+} // namespace pdg

@@ -1,0 +1,384 @@
+// Built-in functions about shapes, and those that make or move elements.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/builtins.h"
+#include "ir/ops/compare.h"
+#include "ir/ops/elementwise_binary.h"
+#include "ir/ops/indexing.h"
+#include "ir/ops/layout.h"
+#include "ir/ops/shape.h"
+
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+//===- Questions -----------------------------------------------------------===//
+
+/// The type of a tensor or variable without reading it; null, with an error, for other things.
+static RankedTensorType typeOfArg(BuiltinCall &call, size_t i) {
+  if (auto *variable = call.value(i).get<Variable *>())
+    return (*variable)->type;
+  Value value = call.tensor(i);
+  return value ? Emitter::typeOf(value) : RankedTensorType();
+}
+
+static Datum sizeDatum(BuiltinCall &call, size_t i, int64_t axis) {
+  int64_t size = typeOfArg(call, i).getDimSize(axis);
+  if (!ShapedType::isDynamic(size))
+    return size;
+  return result(call.emit.sizeOf(*call.value(i).get<Value>(), axis, call.span));
+}
+
+static Datum shapeOf(BuiltinCall &call) {
+  RankedTensorType type = typeOfArg(call, 0);
+  if (!type)
+    return Poison();
+  auto sizes = std::make_shared<Sequence>();
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes->elements.push_back(sizeDatum(call, 0, axis));
+  return SequencePtr(sizes);
+}
+
+static Datum sizeOf(BuiltinCall &call) {
+  RankedTensorType type = typeOfArg(call, 0);
+  if (!type)
+    return Poison();
+  if (call.has(1)) {
+    auto axis = call.axis(1, type.getRank(), 0);
+    return axis ? sizeDatum(call, 0, *axis) : Datum(Poison());
+  }
+  if (type.hasStaticShape())
+    return type.getNumElements();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  return result(call.emit.countOf(*call.value(0).get<Value>(), axes, call.span));
+}
+
+static Datum rank(BuiltinCall &call) {
+  RankedTensorType type = typeOfArg(call, 0);
+  return type ? Datum(type.getRank()) : Datum(Poison());
+}
+
+static Datum elementTypeOf(BuiltinCall &call) {
+  RankedTensorType type = typeOfArg(call, 0);
+  return type ? Datum(*toDType(type)) : Datum(Poison());
+}
+
+static Datum length(BuiltinCall &call) {
+  if (auto *sequence = call.value(0).get<SequencePtr>())
+    return static_cast<int64_t>((*sequence)->elements.size());
+  call.error(0, "a list");
+  return Poison();
+}
+
+static Datum product(BuiltinCall &call) {
+  auto *sequence = call.value(0).get<SequencePtr>();
+  if (!sequence) {
+    call.error(0, "a list of numbers");
+    return Poison();
+  }
+  Datum total = int64_t{1};
+  for (const Datum &each : (*sequence)->elements)
+    total = call.elaborator.binary(BinaryOp::Mul, {total, call.args[0].span},
+                                   {each, call.args[0].span}, call.span);
+  return total;
+}
+
+//===- Other shapes --------------------------------------------------------===//
+
+/// The size that stands for -1 in a reshape: what is left of the elements.
+static Value remainingSize(BuiltinCall &call, Value x, ShapeArg &shape, size_t wildcard) {
+  Emitter &emit = call.emit;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, Emitter::rankOf(x)));
+  Value count = emit.countOf(x, axes, call.span);
+  size_t next = 0;
+  Value others;
+  for (auto [i, size] : llvm::enumerate(shape.shape)) {
+    if (i == wildcard)
+      continue;
+    Value value = ShapedType::isDynamic(size) ? shape.sizes[next++]
+                                              : emit.constant(size, DType::I64, call.span);
+    others = others ? emit.make<MulOp>(call.span, others, value) : value;
+  }
+  return others ? emit.make<FloorDivOp>(call.span, count, others) : count;
+}
+
+static Datum reshape(BuiltinCall &call) {
+  Value x = call.tensor(0);
+  if (!x)
+    return Poison();
+  std::vector<Datum> sizes{call.value(1)};
+  if (auto *sequence = call.value(1).get<SequencePtr>())
+    sizes = (*sequence)->elements;
+  std::optional<size_t> wildcard;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (auto *number = sizes[i].get<int64_t>(); number && *number == -1 && !wildcard) {
+      wildcard = i;
+      sizes[i] = int64_t{1};
+    }
+  auto list = std::make_shared<Sequence>();
+  list->elements = sizes;
+  auto shape = call.elaborator.shape({SequencePtr(list), call.args[1].span});
+  if (!shape)
+    return Poison();
+  RankedTensorType type = Emitter::typeOf(x);
+  if (wildcard && type.hasStaticShape() && shape->sizes.empty()) {
+    int64_t others = 1;
+    for (int64_t size : shape->shape)
+      others *= std::max<int64_t>(size, 1);
+    shape->shape[*wildcard] = type.getNumElements() / others;
+  } else if (wildcard) {
+    Value rest = remainingSize(call, x, *shape, *wildcard);
+    if (!rest)
+      return Poison();
+    size_t before = llvm::count_if(ArrayRef(shape->shape).take_front(*wildcard),
+                                   ShapedType::isDynamic);
+    shape->shape[*wildcard] = ShapedType::kDynamic;
+    shape->sizes.insert(shape->sizes.begin() + before, rest);
+  }
+  if (type.hasStaticShape() && shape->sizes.empty()) {
+    int64_t wanted = 1;
+    bool overflow = false;
+    for (int64_t size : shape->shape)
+      overflow |= llvm::MulOverflow(wanted, size, wanted);
+    if (overflow || wanted != type.getNumElements()) {
+      call.emit.error(DiagCode::PD0101, call.span,
+                      absl::StrCat("a reshape keeps the number of elements: expected ",
+                                   type.getNumElements(), ", found ",
+                                   overflow ? "too many" : absl::StrCat(wanted)))
+          .withSecondary(call.args[0].span, absl::StrCat("this is ", call.emit.typeText(x)));
+      return Poison();
+    }
+  }
+  return result(call.emit.make<ReshapeOp>(call.span, x, shape->sizes, shape->shape));
+}
+
+static Datum transpose(BuiltinCall &call) {
+  Value x = call.tensor(0);
+  if (!x)
+    return Poison();
+  SmallVector<int64_t> order;
+  if (!call.has(1)) {
+    for (int64_t axis = Emitter::rankOf(x); axis-- > 0;)
+      order.push_back(axis);
+  } else {
+    auto *sequence = call.value(1).get<SequencePtr>();
+    if (!sequence) {
+      call.error(1, "a list of all axes");
+      return Poison();
+    }
+    for (const Datum &each : (*sequence)->elements) {
+      auto known = call.elaborator.constantInt({each, call.args[1].span}, "an axis");
+      if (!known)
+        return Poison();
+      order.push_back(*known);
+    }
+    SmallVector<int64_t> sorted(order);
+    llvm::sort(sorted);
+    if (!llvm::equal(sorted, llvm::seq<int64_t>(0, Emitter::rankOf(x)))) {
+      call.emit.error(DiagCode::PD0111, call.args[1].span,
+                      absl::StrCat("expected each of the ", Emitter::rankOf(x), " axes once"));
+      return Poison();
+    }
+  }
+  return result(call.emit.make<TransposeOp>(call.span, x, order));
+}
+
+static Datum broadcast(BuiltinCall &call) {
+  Value x = call.tensor(0);
+  auto shape = x ? call.elaborator.shape(call.args[1]) : std::nullopt;
+  return shape ? result(call.emit.broadcast(x, *shape, call.span)) : Datum(Poison());
+}
+
+//===- Joining and cutting -------------------------------------------------===//
+
+static Datum concat(BuiltinCall &call) {
+  auto *sequence = call.value(0).get<SequencePtr>();
+  if (!sequence || (*sequence)->elements.empty()) {
+    call.error(0, "a list of tensors");
+    return Poison();
+  }
+  Value all;
+  for (const Datum &each : (*sequence)->elements) {
+    Value value = call.elaborator.tensor({each, call.args[0].span});
+    if (!value)
+      return Poison();
+    if (!all) {
+      all = value;
+      continue;
+    }
+    auto axis = call.axis(1, Emitter::rankOf(all), 0);
+    if (!axis || !(all = call.emit.make<ConcatOp>(call.span, all, value, *axis)))
+      return Poison();
+  }
+  return all;
+}
+
+static Datum pad(BuiltinCall &call) {
+  Value x = call.tensor(0);
+  auto axis = x ? call.axis(1, Emitter::rankOf(x), 0) : std::nullopt;
+  auto before = call.integer(2, 0), after = call.integer(3, 0);
+  if (!axis || !before || !after)
+    return Poison();
+  return result(call.emit.make<PadOp>(call.span, x, *axis, *before, *after));
+}
+
+static Datum pick(BuiltinCall &call) {
+  Value x = call.tensor(0), ids = x ? call.tensor(1) : Value();
+  if (!ids)
+    return Poison();
+  if (!isIntTensor(ids.getType())) {
+    call.error(1, "a tensor of integers");
+    return Poison();
+  }
+  return result(call.emit.make<PickOp>(call.span, x, ids));
+}
+
+//===- New tensors ---------------------------------------------------------===//
+
+static Datum filled(BuiltinCall &call, const Operand &value, DType dtype,
+                    std::optional<ShapeArg> shape) {
+  Value scalar = shape ? call.elaborator.tensorOf(value, dtype) : Value();
+  return scalar ? result(call.emit.broadcast(scalar, *shape, call.span)) : Datum(Poison());
+}
+
+template <int value> static Datum constantTensor(BuiltinCall &call) {
+  auto type = call.type(1, DType::F32);
+  if (!type)
+    return Poison();
+  Operand number{int64_t{value}, call.span};
+  if (*type == DType::Bool)
+    number.value = value != 0;
+  return filled(call, number, *type, call.elaborator.shape(call.args[0]));
+}
+
+static Datum full(BuiltinCall &call) {
+  auto type = call.type(2, DType::F32);
+  return type ? filled(call, call.args[1], *type, call.elaborator.shape(call.args[0]))
+              : Datum(Poison());
+}
+
+template <int value> static Datum constantLikeArg(BuiltinCall &call) {
+  RankedTensorType type = typeOfArg(call, 0);
+  if (!type)
+    return Poison();
+  ShapeArg shape{SmallVector<int64_t>(type.getShape()), {}};
+  if (!type.hasStaticShape())
+    shape = call.emit.shapeOf(*call.value(0).get<Value>(), call.span);
+  Operand number{int64_t{value}, call.span};
+  if (*toDType(type) == DType::Bool)
+    number.value = value != 0;
+  return filled(call, number, *toDType(type), shape);
+}
+
+static Datum iota(BuiltinCall &call) {
+  auto shape = call.elaborator.shape(call.args[0]);
+  auto axis = shape ? call.axis(1, shape->shape.size(), 0) : std::nullopt;
+  if (!axis)
+    return Poison();
+  return result(call.emit.make<IotaOp>(call.span, call.emit.elementOf(DType::I64), *axis,
+                                       shape->sizes, shape->shape));
+}
+
+static Datum arange(BuiltinCall &call) {
+  auto shape = call.elaborator.shape(call.args[0]);
+  if (!shape)
+    return Poison();
+  return result(call.emit.make<IotaOp>(call.span, call.emit.elementOf(DType::I64), int64_t{0},
+                                       shape->sizes, shape->shape));
+}
+
+static Datum oneHot(BuiltinCall &call) {
+  Value ids = call.tensor(0);
+  auto classes = ids ? call.integer(1, 0) : std::nullopt;
+  auto type = call.type(2, DType::F32);
+  if (!classes || !type)
+    return Poison();
+  if (!isIntTensor(ids.getType())) {
+    call.error(0, "a tensor of integers");
+    return Poison();
+  }
+  Emitter &emit = call.emit;
+  ids = emit.cast(ids, DType::I64, call.span);
+  ShapeArg shape = emit.shapeOf(ids, call.span);
+  shape.shape.push_back(1);
+  Value column = emit.make<ReshapeOp>(call.span, ids, shape.sizes, shape.shape);
+  SmallVector<int64_t> row{*classes};
+  Value numbers = emit.make<IotaOp>(call.span, emit.elementOf(DType::I64), int64_t{0},
+                                    ValueRange(), row);
+  Value hits = column && numbers ? emit.binary<EqOp>(column, numbers, call.span) : Value();
+  return hits ? result(emit.cast(hits, *type, call.span)) : Datum(Poison());
+}
+
+/// Collects the numbers of nested lists; gives the shape, or nothing if they do not form a box.
+static bool collectNumbers(const Datum &value, size_t depth, SmallVectorImpl<int64_t> &shape,
+                           std::vector<Datum> &numbers) {
+  auto *sequence = value.get<SequencePtr>();
+  if (!sequence) {
+    numbers.push_back(value);
+    return depth == shape.size() && (value.isNumber() || value.is<bool>());
+  }
+  int64_t size = (*sequence)->elements.size();
+  if (numbers.empty() && depth == shape.size())
+    shape.push_back(size);
+  if (depth >= shape.size() || shape[depth] != size)
+    return false;
+  return llvm::all_of((*sequence)->elements, [&](const Datum &each) {
+    return collectNumbers(each, depth + 1, shape, numbers);
+  });
+}
+
+static Datum tensorOfList(BuiltinCall &call) {
+  SmallVector<int64_t> shape;
+  std::vector<Datum> numbers;
+  if (!collectNumbers(call.value(0), 0, shape, numbers)) {
+    call.error(0, "lists of numbers of equal lengths");
+    return Poison();
+  }
+  bool hasFraction = llvm::any_of(numbers, [](const Datum &n) { return n.is<double>(); });
+  bool isBool = !numbers.empty() && llvm::all_of(numbers, [](const Datum &n) { return n.is<bool>(); });
+  auto type = call.type(1, isBool ? DType::Bool : hasFraction ? DType::F32 : DType::I64);
+  if (!type)
+    return Poison();
+  SmallVector<Attribute> attributes;
+  for (const Datum &number : numbers) {
+    Value scalar = call.elaborator.numberConstant({number, call.args[0].span}, *type);
+    if (!scalar)
+      return Poison();
+    auto constant = scalar.getDefiningOp<ConstantOp>();
+    attributes.push_back(cast<DenseElementsAttr>(constant.getValue()).getSplatValue<Attribute>());
+    constant.erase();
+  }
+  auto tensorType = RankedTensorType::get(shape, call.emit.elementOf(*type));
+  return Value(ConstantOp::create(call.emit.b, call.emit.loc(call.span),
+                                  DenseElementsAttr::get(tensorType, attributes)));
+}
+
+ArrayRef<Builtin> shapeBuiltins() {
+  static const Builtin table[] = {
+      {"shape", "x", shapeOf},
+      {"size", "x, axis?", sizeOf},
+      {"rank", "x", rank},
+      {"dtype", "x", elementTypeOf},
+      {"len", "list", length},
+      {"product", "list", product},
+      {"reshape", "x, shape", reshape},
+      {"transpose", "x, axes?", transpose},
+      {"broadcast", "x, shape", broadcast},
+      {"concat", "list, axis?", concat},
+      {"pad", "x, axis, before?, after?", pad},
+      {"pick", "x, ids", pick},
+      {"zeros", "shape, type?", constantTensor<0>},
+      {"ones", "shape, type?", constantTensor<1>},
+      {"full", "shape, value, type?", full},
+      {"zeros_like", "x", constantLikeArg<0>},
+      {"ones_like", "x", constantLikeArg<1>},
+      {"iota", "shape, axis?", iota},
+      {"arange", "n", arange},
+      {"one_hot", "ids, classes, type?", oneHot},
+      {"tensor", "list, type?", tensorOfList},
+  };
+  return table;
+}
+
+} // namespace pdg

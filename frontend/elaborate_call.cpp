@@ -1,0 +1,409 @@
+// Calls: built-in functions, casts, blocks and instances.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/builtins.h"
+#include "frontend/elaborator.h"
+#include "frontend/names.h"
+
+#include "absl/strings/str_cat.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace pdg {
+
+Datum Elaborator::call(const CallExpr &expr) {
+  Datum callee = eval(*expr.callee);
+  if (auto *builtin = callee.get<const Builtin *>())
+    return callBuiltin(**builtin, expr);
+  if (auto *type = callee.get<DType>())
+    return callCast(*type, expr);
+  if (auto *block = callee.get<BlockPtr>())
+    return callBlock(*block, expr);
+  if (auto *instance = callee.get<InstancePtr>())
+    return callInstance(*instance, expr);
+  if (!callee.isPoison())
+    emit.error(DiagCode::PD0106, expr.callee->span,
+               absl::StrCat("expected a function, a block or an instance before '(', found ",
+                            describe(callee)));
+  return Poison();
+}
+
+//===- Built-in functions --------------------------------------------------===//
+
+/// A signature without question marks, for messages.
+static std::string plainSignature(const Builtin &builtin) {
+  std::string result = absl::StrCat(builtin.name, "(");
+  for (const BuiltinParam &param : parseSignature(builtin.signature))
+    absl::StrAppend(&result, result.ends_with("(") ? "" : ", ", param.name,
+                    param.isOptional ? ": ..." : "");
+  return result + ")";
+}
+
+Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
+  std::vector<BuiltinParam> params = parseSignature(builtin.signature);
+  std::vector<Operand> args(params.size(), {Nothing(), expr.span});
+  auto wrong = [&](Span span, const std::string &message) {
+    emit.error(DiagCode::PD0105, span, message)
+        .withNote(absl::StrCat("its arguments are ", plainSignature(builtin)));
+    return Poison();
+  };
+  size_t next = 0;
+  bool isBroken = false;
+  for (const CallArg &arg : expr.args) {
+    size_t i = next;
+    if (arg.name.empty()) {
+      if (i >= params.size())
+        return wrong(arg.span, absl::StrCat("'", builtin.name, "' takes at most ", params.size(),
+                                            " arguments, found more"));
+      ++next;
+    } else {
+      for (i = 0; i < params.size() && params[i].name != arg.name; ++i)
+        ;
+      if (i == params.size())
+        return wrong(arg.nameSpan, absl::StrCat("'", builtin.name, "' has no argument '", arg.name,
+                                                "'"));
+    }
+    if (!args[i].value.is<Nothing>())
+      return wrong(arg.span, absl::StrCat("the argument '", params[i].name, "' is given twice"));
+    args[i] = evalOperand(*arg.value);
+    isBroken |= args[i].value.isPoison();
+    if (args[i].value.is<Nothing>()) {
+      typeError(args[i].span, "a value", args[i].value);
+      isBroken = true;
+    }
+  }
+  for (size_t i = 0; i < params.size(); ++i)
+    if (args[i].value.is<Nothing>() && !params[i].isOptional && !isBroken)
+      return wrong(expr.span, absl::StrCat("'", builtin.name, "' lacks its argument '",
+                                           params[i].name, "'"));
+  if (isBroken)
+    return Poison();
+  BuiltinCall call(*this, builtin, std::move(args), expr.span);
+  return builtin.build(call);
+}
+
+Datum Elaborator::callCast(DType dtype, const CallExpr &expr) {
+  std::string name(nameOf(dtype));
+  if (expr.args.size() != 1 || !expr.args[0].name.empty()) {
+    emit.error(DiagCode::PD0105, expr.span,
+               absl::StrCat("expected one argument for the cast '", name, "', found ",
+                            expr.args.size()));
+    return Poison();
+  }
+  Operand x = evalOperand(*expr.args[0].value);
+  if (auto *number = x.value.get<double>(); number && !isFloat(dtype) && dtype != DType::Bool) {
+    if (!(std::abs(*number) < 9.2e18)) {
+      emit.error(DiagCode::PD0121, x.span, absl::StrCat("the number does not fit into ", name));
+      return Poison();
+    }
+    x.value = static_cast<int64_t>(*number);
+  }
+  if (x.value.isNumber() && dtype != DType::Bool)
+    return result(numberConstant(x, dtype));
+  Value value = tensor(x);
+  return value ? result(emit.cast(value, dtype, expr.span)) : Datum(Poison());
+}
+
+//===- Arguments of blocks -------------------------------------------------===//
+
+Datum Elaborator::partial(const Expr &expr) {
+  auto *call = dynAs<CallExpr>(&expr);
+  if (!call)
+    return eval(expr);
+  Datum callee = eval(*call->callee);
+  auto *block = callee.get<BlockPtr>();
+  if (!block)
+    return callee.isPoison() ? Datum(Poison()) : eval(expr);
+  auto result = std::make_shared<BlockValue>(**block);
+  if (!bindCallArgs(*block, *call, /*isPartial=*/true, result->bound))
+    return Poison();
+  return BlockPtr(result);
+}
+
+Datum Elaborator::evalArg(const Arg &arg, const Expr &expr) {
+  if (arg.type && arg.type->name == "block")
+    return partial(expr);
+  if (arg.type && arg.type->name == "param")
+    return eval(expr);
+  return readAll(eval(expr), expr.span);
+}
+
+/// Where only part of the arguments is given, positions count those that are no tensors.
+static bool isGivenEarly(const Arg &arg) { return arg.type && arg.type->isCompileTime(); }
+
+bool Elaborator::bindCallArgs(const BlockPtr &block, const CallExpr &expr, bool isPartial,
+                              BoundArgs &args) {
+  const BlockStmt &decl = *block->block;
+  std::set<const Decl *> given;
+  size_t next = 0;
+  bool isGood = true;
+  for (const CallArg &arg : expr.args) {
+    const Arg *target = nullptr;
+    if (arg.name.empty()) {
+      auto skips = [&](const Arg &each) {
+        return block->bound.contains(&each.decl) || (isPartial && !isGivenEarly(each));
+      };
+      while (next < decl.args.size() && skips(*decl.args[next]))
+        ++next;
+      if (next < decl.args.size())
+        target = decl.args[next++].get();
+    } else {
+      for (const auto &each : decl.args)
+        if (each->decl.name == arg.name)
+          target = each.get();
+    }
+    if (!target) {
+      std::string what = arg.name.empty() ? "takes fewer arguments"
+                                          : absl::StrCat("has no argument '", arg.name, "'");
+      Diagnostic &error = emit.error(DiagCode::PD0105, arg.name.empty() ? arg.span : arg.nameSpan,
+                                     absl::StrCat("the block '", decl.decl.name, "' ", what));
+      error.withSecondary(decl.decl.span, "declared here");
+      std::vector<std::string> names;
+      for (const auto &each : decl.args)
+        names.push_back(each->decl.name);
+      if (std::string near = findNearest(arg.name, names); !near.empty())
+        error.withHint(absl::StrCat("did you mean '", near, "'?"));
+      else if (arg.name.empty() && isPartial)
+        error.withHint("tensors are given when the block is applied");
+      isGood = false;
+      continue;
+    }
+    if (!given.insert(&target->decl).second) {
+      emit.error(DiagCode::PD0105, arg.span,
+                 absl::StrCat("the argument '", target->decl.name, "' is given twice"));
+      isGood = false;
+      continue;
+    }
+    args[&target->decl] = {evalArg(*target, *arg.value), arg.value->span};
+    isGood &= !args[&target->decl].value.isPoison();
+  }
+  return isGood;
+}
+
+/// A value for an argument that is known when compiling.
+std::optional<Datum> Elaborator::convertArg(const Arg &arg, const Operand &value) {
+  const std::string &type = arg.type->name;
+  std::string what = absl::StrCat("the argument '", arg.decl.name, "'");
+  auto wrong = [&](const char *expected) -> std::optional<Datum> {
+    typeError(value.span, absl::StrCat(expected, " for ", what), value.value)
+        .withSecondary(arg.decl.span, "declared here");
+    return std::nullopt;
+  };
+  if (type == "int") {
+    auto number = constantInt(value, what);
+    return number ? std::optional<Datum>(*number) : std::nullopt;
+  }
+  if (type == "float") {
+    // The learning rate of a schedule is a scalar of the run.
+    auto *tensor = value.value.get<Value>();
+    if (tensor && Emitter::rankOf(*tensor) == 0 && isFloatTensor(tensor->getType()))
+      return value.value;
+    if (auto *whole = value.value.get<int64_t>())
+      return static_cast<double>(*whole);
+    return value.value.is<double>() ? std::optional(value.value) : wrong("a number");
+  }
+  if (type == "bool") {
+    auto flag = constantBool(value.value);
+    return flag ? std::optional<Datum>(*flag) : wrong("a bool that is known when compiling");
+  }
+  if (type == "string")
+    return value.value.is<std::string>() ? std::optional(value.value) : wrong("a string");
+  if (type == "type")
+    return value.value.is<DType>() ? std::optional(value.value) : wrong("an element type");
+  bool isCallable = value.value.is<BlockPtr>() || value.value.is<const Builtin *>() ||
+                    value.value.is<InstancePtr>();
+  return isCallable ? std::optional(value.value) : wrong("a block");
+}
+
+/// Enters one argument, except the check of its shape.
+bool Elaborator::enterArg(const Arg &arg, const Operand &value) {
+  if (!arg.type) {
+    frame_->names[&arg.decl] = value.value;
+    return true;
+  }
+  if (arg.type->isCompileTime()) {
+    auto converted = convertArg(arg, value);
+    frame_->names[&arg.decl] = converted.value_or(Poison());
+    return converted.has_value();
+  }
+  if (arg.type->name == "param") {
+    if (!value.value.is<Variable *>()) {
+      typeError(value.span, absl::StrCat("a param for the argument '", arg.decl.name, "'"),
+                value.value);
+      return false;
+    }
+    frame_->names[&arg.decl] = value.value;
+    return true;
+  }
+  auto dtype = elementType(*arg.type, std::nullopt);
+  Value tensor = dtype ? tensorOf(value, *dtype) : this->tensor(value);
+  if (!tensor)
+    return false;
+  frame_->names[&arg.decl] = tensor;
+  return bindType(*arg.type, tensor, value.span);
+}
+
+bool Elaborator::enterArgs(const BlockStmt &block, const BoundArgs &args, Span span) {
+  bool isGood = true;
+  std::map<const Arg *, Operand> values;
+  for (const auto &arg : block.args) {
+    auto given = args.find(&arg->decl);
+    if (given != args.end()) {
+      values[arg.get()] = given->second;
+    } else if (arg->defaultValue) {
+      Datum value = evalArg(*arg, *arg->defaultValue);
+      values[arg.get()] = {value, arg->defaultValue->span};
+      isGood &= !value.isPoison();
+    } else {
+      emit.error(DiagCode::PD0105, span,
+                 absl::StrCat("the block '", block.decl.name, "' lacks its argument '",
+                              arg->decl.name, "'"))
+          .withSecondary(arg->decl.span, "declared here");
+      return false;
+    }
+    // Constants first: defaults and shapes further on may use them.
+    if (isGood && arg->type && arg->type->isCompileTime())
+      isGood = enterArg(*arg, values[arg.get()]);
+  }
+  // Tensors bind type variables, of which numbers then take their type.
+  for (bool numbers : {false, true})
+    for (const auto &arg : block.args)
+      if (isGood && !(arg->type && arg->type->isCompileTime()) &&
+          values[arg.get()].value.isConstant() == numbers)
+        isGood = enterArg(*arg, values[arg.get()]);
+  for (const auto &arg : block.args) {
+    if (!isGood || !arg->type || arg->type->isCompileTime() || arg->type->name == "param")
+      continue;
+    Value checked = checkType(*arg->type, *frame_->names[&arg->decl].get<Value>(),
+                              values[arg.get()].span,
+                              absl::StrCat("the argument '", arg->decl.name, "'"));
+    isGood = checked != nullptr;
+    frame_->names[&arg->decl] = result(checked);
+  }
+  return isGood;
+}
+
+//===- Application ---------------------------------------------------------===//
+
+Datum Elaborator::callBlock(const BlockPtr &block, const CallExpr &expr) {
+  BoundArgs args = block->bound;
+  if (!bindCallArgs(block, expr, /*isPartial=*/false, args))
+    return Poison();
+  return applyBound(block, std::move(args), nullptr, expr.span);
+}
+
+Datum Elaborator::callInstance(const InstancePtr &instance, const CallExpr &expr) {
+  BoundArgs args = instance->block->bound;
+  instance->isApplied = true;
+  if (!bindCallArgs(instance->block, expr, /*isPartial=*/false, args))
+    return Poison();
+  return applyBound(instance->block, std::move(args), instance, expr.span);
+}
+
+Datum Elaborator::apply(const BlockPtr &block, const std::vector<Operand> &values,
+                        InstancePtr instance, Span span) {
+  BoundArgs args = block->bound;
+  size_t next = 0;
+  for (const auto &arg : block->block->args) {
+    if (next < values.size() && !args.contains(&arg->decl))
+      args[&arg->decl] = values[next++];
+  }
+  return applyBound(block, std::move(args), instance, span);
+}
+
+Datum Elaborator::applyCallable(const Operand &callee, const std::vector<Operand> &values,
+                                Span span) {
+  if (auto *block = callee.value.get<BlockPtr>())
+    return apply(*block, values, nullptr, span);
+  if (auto *instance = callee.value.get<InstancePtr>()) {
+    (*instance)->isApplied = true;
+    return apply((*instance)->block, values, *instance, span);
+  }
+  if (!callee.value.isPoison())
+    typeError(callee.span, "a block", callee.value);
+  return Poison();
+}
+
+/// True if the block declares variables or makes instances: it needs an owner for them.
+static bool needsInstance(const std::vector<StmtPtr> &stmts) {
+  return llvm::any_of(stmts, [](const StmtPtr &each) {
+    if (each->kind == StmtKind::Use)
+      return true;
+    if (auto *decl = dynAs<DeclStmt>(each.get()))
+      return decl->declKind == DeclKind::Param || decl->declKind == DeclKind::State;
+    if (auto *loop = dynAs<ForStmt>(each.get()))
+      return needsInstance(loop->body.stmts);
+    auto *plain = dynAs<ExprStmt>(each.get());
+    auto *choice = plain ? dynAs<IfExpr>(plain->expr.get()) : nullptr;
+    if (!choice)
+      return false;
+    return llvm::any_of(choice->arms, [](const IfArm &a) { return needsInstance(a.body.stmts); }) ||
+           (choice->elseBody && needsInstance(choice->elseBody->stmts));
+  });
+}
+
+bool Elaborator::checkRecursion(const BlockPtr &block, Span span) {
+  constexpr size_t MaxDepth = 64;
+  constexpr int MaxSame = 8; // a block given to itself as an argument nests a few times
+  if (active_.size() < MaxDepth && llvm::count(active_, block->block) < MaxSame)
+    return true;
+  emit.error(DiagCode::PD0109, span,
+             absl::StrCat("the block '", block->block->decl.name, "' applies itself without end"))
+      .withNote("blocks are inlined where they are applied, so they cannot be recursive");
+  isAborted_ = true;
+  return false;
+}
+
+Datum Elaborator::applyBound(const BlockPtr &block, BoundArgs args, InstancePtr instance,
+                             Span span) {
+  const BlockStmt &decl = *block->block;
+  if (isTooLarge(span) || !checkRecursion(block, span))
+    return Poison();
+  for (const auto &[name, value] : args)
+    if (value.value.isPoison())
+      return Poison();
+  if (!instance && needsInstance(decl.body.stmts)) {
+    emit.error(DiagCode::PD0107, span,
+               absl::StrCat("the block '", decl.decl.name,
+                            "' has variables, which an instance must own"))
+        .withSecondary(decl.decl.span, "declared here")
+        .withHint(absl::StrCat("make an instance first: use name = ", block->name, "(...)"));
+    return Poison();
+  }
+  auto frame = std::make_shared<Frame>();
+  frame->block = &decl;
+  frame->scope = block->scope;
+  frame->instance = instance;
+  frame->regionDepth = regionDepth_;
+  frame->path = drawPath(instance && !instance->path.empty() ? instance->path : block->name);
+  if (instance && !instance->firstCall.isValid())
+    instance->firstCall = span;
+  emit.pushCall(span, block->name);
+  active_.push_back(&decl);
+  FramePtr caller = std::exchange(frame_, frame);
+  Datum result = Poison();
+  if (enterArgs(decl, args, span)) {
+    exec(decl.body.stmts);
+    result = frame->hasReturned ? frame->result : Datum();
+    if (!frame->hasReturned && decl.hasResults && !isAborted_ && !diagnostics_.hasErrors()) {
+      emit.error(DiagCode::PD0125, decl.decl.span,
+                 absl::StrCat("the block '", decl.decl.name, "' has no 'return' for its result"))
+          .withSecondary(decl.results.front().span, "declared here");
+      result = Poison();
+    }
+    if (!frame->hasReturned && decl.hasResults)
+      result = Poison();
+  }
+  frame_ = caller;
+  active_.pop_back();
+  emit.popCall();
+  return isAborted_ ? Datum(Poison()) : result;
+}
+
+std::string Elaborator::drawPath(const std::string &name) {
+  int count = frame_->calls[name]++;
+  std::string path = frame_->path.empty() ? name : absl::StrCat(frame_->path, "/", name);
+  return count == 0 ? path : absl::StrCat(path, "#", count);
+}
+
+} // namespace pdg

@@ -1,0 +1,241 @@
+// if and for: decided, unrolled, or left to the run.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/elaborator.h"
+#include "ir/ops/control.h"
+#include "ir/ops/elementwise_binary.h"
+
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+//===- Assigned variables --------------------------------------------------===//
+
+namespace {
+
+/// Collects the `var`s that statements assign, in order of the first assignment.
+struct AssignedVars {
+  std::vector<const Decl *> vars;
+
+  void stmts(const std::vector<StmtPtr> &list) {
+    for (const StmtPtr &each : list)
+      stmt(*each);
+  }
+
+  void stmt(const Stmt &each) {
+    if (auto *assign = dynAs<AssignStmt>(&each)) {
+      auto *name = dynAs<NameExpr>(assign->target.get());
+      if (name && name->decl && name->decl->kind == DeclKind::Var &&
+          !llvm::is_contained(vars, name->decl))
+        vars.push_back(name->decl);
+      expr(assign->value.get());
+    } else if (auto *loop = dynAs<ForStmt>(&each)) {
+      stmts(loop->body.stmts);
+    } else if (auto *plain = dynAs<ExprStmt>(&each)) {
+      expr(plain->expr.get());
+    } else if (auto *binding = dynAs<DeclStmt>(&each)) {
+      expr(binding->init.get());
+    } else if (auto *result = dynAs<ReturnStmt>(&each)) {
+      expr(result->value.get());
+    }
+  }
+
+  void expr(const Expr *each) {
+    auto *choice = dynAs<IfExpr>(each);
+    if (!choice)
+      return;
+    for (const IfArm &arm : choice->arms)
+      stmts(arm.body.stmts);
+    if (choice->elseBody)
+      stmts(choice->elseBody->stmts);
+  }
+};
+
+} // namespace
+
+/// Those that exist before the body: their values leave it.
+std::vector<const Decl *> Elaborator::assignedVars(const Body &body) {
+  AssignedVars assigned;
+  assigned.stmts(body.stmts);
+  std::erase_if(assigned.vars, [&](const Decl *decl) { return !frame_->names.contains(decl); });
+  return assigned.vars;
+}
+
+//===- if ------------------------------------------------------------------===//
+
+Datum Elaborator::evalBody(const Body &body, bool wantsValue) {
+  if (!wantsValue) {
+    exec(body.stmts);
+    return {};
+  }
+  for (size_t i = 0; i + 1 < body.stmts.size(); ++i)
+    exec(*body.stmts[i]);
+  auto *last = body.stmts.empty() ? nullptr : dynAs<ExprStmt>(body.stmts.back().get());
+  if (last)
+    return readAll(eval(*last->expr), last->expr->span);
+  emit.error(DiagCode::PD0112, body.span, "expected a value at the end of this body");
+  return Poison();
+}
+
+Datum Elaborator::evalIf(const IfExpr &expr, size_t arm, bool wantsValue) {
+  if (arm == expr.arms.size()) {
+    if (expr.elseBody)
+      return evalBody(*expr.elseBody, wantsValue);
+    if (!wantsValue)
+      return {};
+    emit.error(DiagCode::PD0112, expr.span, "an 'if' that gives a value needs an 'else'");
+    return Poison();
+  }
+  Operand condition = evalOperand(*expr.arms[arm].condition);
+  if (condition.value.isPoison())
+    return Poison();
+  if (auto known = constantBool(condition.value))
+    return *known ? evalBody(expr.arms[arm].body, wantsValue) : evalIf(expr, arm + 1, wantsValue);
+  Value value = condition.value.isNumber() ? Value() : tensor(condition);
+  if (value && isConditionTensor(value.getType()))
+    return runIf(expr, arm, value, wantsValue);
+  if (value || condition.value.isNumber())
+    typeError(condition.span, "a scalar bool as a condition", condition.value)
+        .withHint("compare it: x > 0");
+  return Poison();
+}
+
+/// Makes the values of two branches tensors of one type, each in its own region.
+namespace {
+struct Branches {
+  Elaborator &elaborator;
+  Block *blocks[2];
+  Span span;
+  SmallVector<Value> yields[2];
+  bool isBroken = false;
+
+  /// Merges a value; gives its form with the number of each tensor in `yields`.
+  Datum merge(const Datum &first, const Datum &second, const std::string &what);
+  Datum mergeLeaf(const Datum &first, const Datum &second, const std::string &what);
+};
+} // namespace
+
+Datum Branches::merge(const Datum &first, const Datum &second, const std::string &what) {
+  if (first.isPoison() || second.isPoison())
+    return Poison();
+  auto *a = first.get<SequencePtr>(), *b = second.get<SequencePtr>();
+  if (!a || !b || (*a)->elements.size() != (*b)->elements.size())
+    return mergeLeaf(first, second, what);
+  auto result = std::make_shared<Sequence>();
+  result->isTuple = (*a)->isTuple;
+  for (size_t i = 0; i < (*a)->elements.size(); ++i)
+    result->elements.push_back(merge((*a)->elements[i], (*b)->elements[i], what));
+  return SequencePtr(result);
+}
+
+Datum Branches::mergeLeaf(const Datum &first, const Datum &second, const std::string &what) {
+  Emitter &emit = elaborator.emit;
+  Operand operands[] = {{first, span}, {second, span}};
+  for (Operand &operand : operands)
+    if (!operand.value.is<Value>() && !operand.value.isNumber() && !operand.value.is<bool>()) {
+      emit.error(DiagCode::PD0112, span,
+                 absl::StrCat("expected tensors for ", what, " in both branches, found ",
+                              elaborator.describe(first), " and ", elaborator.describe(second)))
+          .withNote("only the run knows the condition");
+      isBroken = true;
+      return Poison();
+    }
+  auto type = elaborator.commonType(operands, /*isDivision=*/false, span);
+  if (!type) {
+    isBroken = true;
+    return Poison();
+  }
+  Value values[2];
+  for (int i : {0, 1}) {
+    emit.b.setInsertionPointToEnd(blocks[i]);
+    values[i] = elaborator.tensorOf(operands[i], *type);
+  }
+  if (!values[0] || !values[1]) {
+    isBroken = true;
+    return Poison();
+  }
+  // A number takes the shape of the other branch where that is known outside of the branch.
+  for (int i : {0, 1})
+    if (operands[i].value.isConstant() && Emitter::typeOf(values[1 - i]).hasStaticShape()) {
+      emit.b.setInsertionPointToEnd(blocks[i]);
+      values[i] = emit.broadcast(values[i], emit.shapeOf(values[1 - i], span), span);
+    }
+  if (values[0].getType() != values[1].getType() ||
+      emit.shapes.dimsOf(values[0]) != emit.shapes.dimsOf(values[1])) {
+    emit.error(DiagCode::PD0112, span,
+               absl::StrCat("expected equal types for ", what, " in both branches, found ",
+                            emit.typeText(values[0]), " and ", emit.typeText(values[1])))
+        .withNote("only the run knows the condition");
+    isBroken = true;
+    return Poison();
+  }
+  yields[0].push_back(values[0]);
+  yields[1].push_back(values[1]);
+  return static_cast<int64_t>(yields[0].size() - 1);
+}
+
+/// Replaces the numbers of merged tensors by the results of the op.
+static Datum resultsOf(const Datum &merged, Operation *op) {
+  if (auto *index = merged.get<int64_t>())
+    return Value(op->getResult(*index));
+  auto *sequence = merged.get<SequencePtr>();
+  if (!sequence)
+    return merged;
+  auto copy = std::make_shared<Sequence>(**sequence);
+  for (Datum &element : copy->elements)
+    element = resultsOf(element, op);
+  return SequencePtr(copy);
+}
+
+Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wantsValue) {
+  std::vector<const Decl *> vars;
+  {
+    AssignedVars assigned;
+    assigned.expr(&expr);
+    for (const Decl *decl : assigned.vars)
+      if (frame_->names.contains(decl))
+        vars.push_back(decl);
+  }
+  std::vector<Datum> before;
+  for (const Decl *decl : vars)
+    before.push_back(frame_->names[decl]);
+  Location location = emit.loc(expr.arms[arm].span);
+  // First without results: which they are is known when both branches are built.
+  auto draft = IfOp::create(emit.b, location, TypeRange(), condition);
+  OpBuilder::InsertionGuard guard(emit.b);
+  Branches branches{*this,
+                    {&draft.getThenRegion().emplaceBlock(), &draft.getElseRegion().emplaceBlock()},
+                    expr.arms[arm].span, {}, false};
+  Datum values[2];
+  std::vector<Datum> after[2];
+  ++regionDepth_;
+  for (int branch : {0, 1}) {
+    emit.b.setInsertionPointToStart(branches.blocks[branch]);
+    values[branch] = branch == 0 ? evalBody(expr.arms[arm].body, wantsValue)
+                                 : evalIf(expr, arm + 1, wantsValue);
+    for (size_t i = 0; i < vars.size(); ++i) {
+      after[branch].push_back(frame_->names[vars[i]]);
+      frame_->names[vars[i]] = before[i];
+    }
+  }
+  --regionDepth_;
+  Datum value = wantsValue ? branches.merge(values[0], values[1], "the value") : Datum();
+  std::vector<Datum> merged;
+  for (size_t i = 0; i < vars.size(); ++i)
+    merged.push_back(branches.merge(after[0][i], after[1][i], "'" + vars[i]->name + "'"));
+  for (int branch : {0, 1}) {
+    emit.b.setInsertionPointToEnd(branches.blocks[branch]);
+    YieldOp::create(emit.b, location, branches.yields[branch]);
+  }
+  emit.b.setInsertionPoint(draft);
+  auto op = IfOp::create(emit.b, location, TypeRange(ValueRange(branches.yields[0])), condition);
+  op.getThenRegion().takeBody(draft.getThenRegion());
+  op.getElseRegion().takeBody(draft.getElseRegion());
+  draft.erase();
+  for (size_t i = 0; i < vars.size(); ++i)
+    frame_->names[vars[i]] = resultsOf(merged[i], op);
+  return branches.isBroken && wantsValue ? Datum(Poison()) : resultsOf(value, op);
+}
+
+} // namespace pdg

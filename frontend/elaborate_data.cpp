@@ -1,0 +1,220 @@
+// What comes from outside: inputs, data sources and constants that a run may set.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/elaborator.h"
+#include "frontend/names.h"
+#include "ir/ops/variable.h"
+#include "runtime/base/text.h"
+#include "runtime/data/reader.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+//===- input ---------------------------------------------------------------===//
+
+void Elaborator::execInput(const DeclStmt &stmt) {
+  const Decl &decl = stmt.decl();
+  frame_->names[&decl] = Poison();
+  auto dtype = elementType(*stmt.type, std::nullopt);
+  auto fed = options_.inputs.find(decl.name);
+  bool isFed = fed != options_.inputs.end();
+  if (!isFed && options_.needsInputs) {
+    emit.error(DiagCode::PD0118, decl.span, absl::StrCat("nothing is fed for '", decl.name, "'"))
+        .withHint(absl::StrCat("give it a file: --feed ", decl.name, "=file.npy"));
+    return;
+  }
+  if (!dtype && !isFed) {
+    emit.error(DiagCode::PD0103, stmt.type->nameSpan,
+               absl::StrCat("the element type '", stmt.type->name, "' is not known here"));
+    return;
+  }
+  SmallVector<int64_t> shape;
+  if (isFed)
+    shape.assign(fed->second.shape.begin(), fed->second.shape.end());
+  for (const ExprPtr &dim : stmt.type->dims) {
+    if (isFed)
+      break;
+    auto *name = dynAs<NameExpr>(dim.get());
+    bool isNew = name && name->decl && name->decl->kind == DeclKind::DimVar &&
+                 !frame_->dims.contains(name->decl);
+    auto known = isNew ? std::nullopt : knownInt(eval(*dim));
+    shape.push_back(known && *known >= 0 ? *known : ShapedType::kDynamic);
+  }
+  DType type = isFed ? fed->second.dtype : *dtype;
+  Value value = InputOp::create(emit.b, emit.loc(stmt.span),
+                                RankedTensorType::get(shape, emit.elementOf(type)), decl.name);
+  bindType(*stmt.type, value, decl.span);
+  if (Value checked = checkType(*stmt.type, value, decl.span,
+                                absl::StrCat("the input '", decl.name, "'")))
+    frame_->names[&decl] = checked;
+}
+
+//===- data ----------------------------------------------------------------===//
+
+bool Elaborator::readSourceArg(const CallArg &arg, SourceInfo &info) {
+  Operand value = evalOperand(*arg.value);
+  if (value.value.isPoison())
+    return false;
+  if (arg.name.empty() || arg.name == "target") {
+    auto *text = value.value.get<std::string>();
+    if (!text)
+      typeError(value.span, arg.name.empty() ? "the name of a file" : "the name of a column",
+                value.value);
+    else if (arg.name.empty())
+      info.files.push_back(*text);
+    else
+      info.target = *text;
+    return text != nullptr;
+  }
+  if (arg.name == "shuffle") {
+    auto flag = constantBool(value.value);
+    if (!flag)
+      typeError(value.span, "true or false for 'shuffle'", value.value);
+    info.shuffle = flag.value_or(false);
+    return flag.has_value();
+  }
+  if (arg.name == "batch" || arg.name == "seed") {
+    auto number = constantInt(value, absl::StrCat("'", arg.name, "'"));
+    if (number && arg.name == "batch" && *number < 1) {
+      emit.error(DiagCode::PD0105, value.span,
+                 absl::StrCat("expected a batch of at least 1 example, found ", *number));
+      return false;
+    }
+    (arg.name == "batch" ? info.batch : info.seed) = number.value_or(1);
+    return number.has_value();
+  }
+  Diagnostic &error = emit.error(DiagCode::PD0105, arg.nameSpan,
+                                 absl::StrCat("a data source has no argument '", arg.name, "'"));
+  if (std::string near = findNearest(arg.name, {"batch", "shuffle", "seed", "target"}); !near.empty())
+    error.withHint(absl::StrCat("did you mean '", near, "'?"));
+  return false;
+}
+
+bool Elaborator::readSourceArgs(const CallExpr &call, SourceInfo &info) {
+  bool isGood = true;
+  for (const CallArg &arg : call.args)
+    isGood &= readSourceArg(arg, info);
+  if (isGood && info.files.empty()) {
+    emit.error(DiagCode::PD0105, call.span, "expected the name of a file, found none");
+    return false;
+  }
+  return isGood;
+}
+
+void Elaborator::execData(const DeclStmt &stmt) {
+  const Decl &decl = stmt.decl();
+  frame_->names[&decl] = Poison();
+  auto *call = dynAs<CallExpr>(stmt.init.get());
+  auto *reader = call ? dynAs<MemberExpr>(call->callee.get()) : nullptr;
+  if (!reader || !reader->builtin.starts_with("io.")) {
+    emit.error(DiagCode::PD0117, stmt.init->span, "expected a reader of files after 'data name ='")
+        .withHint("the readers are io.idx and io.csv");
+    return;
+  }
+  auto source = std::make_unique<Source>();
+  SourceInfo &info = source->info;
+  info.name = decl.name;
+  info.reader = reader->member;
+  if (!readSourceArgs(*call, info))
+    return;
+  absl::StatusOr<SourceHeader> header = probeSource(info, options_.data);
+  if (!header.ok()) {
+    emit.error(DiagCode::PD0117, call->span, std::string(header.status().message()));
+    return;
+  }
+  OpBuilder::InsertionGuard guard(emit.b);
+  emit.b.setInsertionPoint(programOp_);
+  SmallVector<Attribute> fields;
+  for (const FieldInfo &field : header->fields)
+    fields.push_back(TypeAttr::get(
+        RankedTensorType::get(field.shape, emit.elementOf(field.dtype))));
+  source->symbol = decl.name;
+  for (int i = 2; llvm::any_of(sources_, [&](auto &s) { return s->symbol == source->symbol; }); ++i)
+    source->symbol = absl::StrCat(decl.name, "_", i);
+  SmallVector<StringRef> files(info.files.begin(), info.files.end());
+  SourceOp::create(emit.b, emit.loc(stmt.span), source->symbol, info.reader,
+                   emit.b.getStrArrayAttr(files), info.batch, info.shuffle, info.seed,
+                   info.target.empty() ? StringAttr() : emit.b.getStringAttr(info.target),
+                   emit.b.getArrayAttr(fields));
+  frame_->names[&decl] = static_cast<const Source *>(source.get());
+  sources_.push_back(std::move(source));
+}
+
+//===- const ---------------------------------------------------------------===//
+
+/// True for what a constant may be.
+static bool isKnown(const Datum &value) {
+  if (auto *sequence = value.get<SequencePtr>())
+    return llvm::all_of((*sequence)->elements, isKnown);
+  return value.isConstant() || value.isPoison();
+}
+
+Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
+                                   const DeclStmt &stmt) {
+  const char *expected = "a string";
+  if (like.is<int64_t>()) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(text, &number))
+      return number;
+    expected = "a whole number";
+  } else if (like.is<double>()) {
+    double number = 0;
+    if (absl::SimpleAtod(text, &number))
+      return number;
+    expected = "a number";
+  } else if (like.is<bool>()) {
+    if (text == "true" || text == "false")
+      return text == "true";
+    expected = "true or false";
+  } else if (like.is<std::string>()) {
+    return text;
+  } else {
+    expected = "no value: only numbers, bools and strings can be set";
+  }
+  emit.error(DiagCode::PD0119, stmt.decl().span,
+             absl::StrCat("expected ", expected, " for --set ", stmt.decl().name, ", found '", text,
+                          "'"));
+  return Poison();
+}
+
+void Elaborator::execConst(const DeclStmt &stmt) {
+  Operand value = evalOperand(*stmt.init);
+  if (!isKnown(value.value)) {
+    emit.error(DiagCode::PD0103, value.span,
+               absl::StrCat("expected a value that is known when compiling, found ",
+                            describe(value.value)))
+        .withHint("a value that only the run knows is declared with 'let'");
+    return definePoison(*stmt.pattern);
+  }
+  bool isFloatType = stmt.type && (stmt.type->name == "float" || stmt.type->name[0] == 'f');
+  if (auto *number = value.value.get<int64_t>(); number && isFloatType)
+    value.value = static_cast<double>(*number);
+  bool isTopLevel = frame_ == fileFrame(&program_.main()) && stmt.pattern->isName();
+  if (isTopLevel)
+    if (auto set = options_.constants.find(stmt.decl().name); set != options_.constants.end())
+      value.value = constantFromText(set->second, value.value, stmt);
+  define(*stmt.pattern, value);
+}
+
+/// A name that is set must be a constant of the script.
+void Elaborator::checkConstantNames() {
+  std::vector<std::string> known;
+  for (const StmtPtr &stmt : program_.main().stmts)
+    if (auto *decl = dynAs<DeclStmt>(stmt.get());
+        decl && decl->declKind == DeclKind::Const && decl->pattern->isName())
+      known.push_back(decl->decl().name);
+  for (const auto &[name, text] : options_.constants) {
+    if (llvm::is_contained(known, name))
+      continue;
+    Diagnostic &error =
+        emit.error(DiagCode::PD0119, {}, absl::StrCat("--set ", name, ": the script has no constant '",
+                                                  name, "' at its top level"));
+    if (std::string near = findNearest(name, known); !near.empty())
+      error.withHint(absl::StrCat("did you mean '", near, "'?"));
+  }
+}
+
+} // namespace pdg

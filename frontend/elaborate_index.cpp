@@ -1,0 +1,183 @@
+// Indices and slices: `x[i]`, `x[:, 0..t]`, `W[ids]`, and elements of lists.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/elaborator.h"
+#include "ir/ops/indexing.h"
+#include "ir/ops/layout.h"
+#include "ir/ops/shape.h"
+
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+Datum Elaborator::index(const IndexExpr &expr) {
+  Operand base = evalOperand(*expr.base);
+  if (base.value.isPoison())
+    return Poison();
+  if (auto *sequence = base.value.get<SequencePtr>())
+    return indexSequence(*sequence, expr);
+  Value x = tensor(base);
+  if (!x)
+    return Poison();
+  if (expr.indices.size() > static_cast<size_t>(Emitter::rankOf(x))) {
+    emit.error(DiagCode::PD0111, expr.span,
+               absl::StrCat("expected at most ", Emitter::rankOf(x), " indices, found ",
+                            expr.indices.size()))
+        .withSecondary(base.span, absl::StrCat("this is ", emit.typeText(x)));
+    return Poison();
+  }
+  int64_t axis = 0;
+  for (const ExprPtr &each : expr.indices) {
+    x = indexAxis(x, axis, *each);
+    if (!x)
+      return Poison();
+  }
+  return x;
+}
+
+Datum Elaborator::indexSequence(const SequencePtr &sequence, const IndexExpr &expr) {
+  int64_t length = sequence->elements.size();
+  if (expr.indices.size() != 1) {
+    emit.error(DiagCode::PD0111, expr.span,
+               absl::StrCat("expected one index for a list, found ", expr.indices.size()));
+    return Poison();
+  }
+  if (auto *range = dynAs<RangeExpr>(expr.indices[0].get())) {
+    int64_t begin = 0, end = length;
+    if (range->lo) {
+      auto known = constantInt(evalOperand(*range->lo), "the begin of a slice of a list");
+      if (!known)
+        return Poison();
+      begin = *known;
+    }
+    if (range->hi) {
+      auto known = constantInt(evalOperand(*range->hi), "the end of a slice of a list");
+      if (!known)
+        return Poison();
+      end = range->isInclusive && *known < length ? *known + 1 : *known;
+    }
+    if (begin < 0 || begin > end || end > length) {
+      emit.error(DiagCode::PD0111, range->span,
+                 absl::StrCat("the range ", begin, "..", end, " is not inside a list of ", length));
+      return Poison();
+    }
+    auto part = std::make_shared<Sequence>();
+    part->isTuple = sequence->isTuple;
+    part->elements.assign(sequence->elements.begin() + begin, sequence->elements.begin() + end);
+    return SequencePtr(part);
+  }
+  Operand index = evalOperand(*expr.indices[0]);
+  auto i = constantInt(index, "the index of a list");
+  if (!i)
+    return Poison();
+  if (*i >= 0 && *i < length)
+    return sequence->elements[*i];
+  emit.error(DiagCode::PD0111, index.span,
+             absl::StrCat("expected an index below ", length, ", found ", *i));
+  return Poison();
+}
+
+Value Elaborator::sliceAxis(Value x, int64_t axis, const RangeExpr &range) {
+  int64_t begin = 0, size = -1;
+  if (range.lo) {
+    auto known = constantInt(evalOperand(*range.lo), "the begin of a slice");
+    if (!known)
+      return {};
+    begin = *known;
+  }
+  if (range.hi) {
+    Operand upper = evalOperand(*range.hi);
+    // `x[0..N]` where N is the size of the axis is all of it.
+    auto *value = upper.value.get<Value>();
+    bool isWhole = value && isSizeTensor(value->getType()) && !range.isInclusive &&
+                   emit.shapes.valueOf(*value) == emit.shapes.dimsOf(x)[axis];
+    if (!isWhole) {
+      auto known = constantInt(upper, "the end of a slice");
+      if (!known)
+        return {};
+      size = *known - begin + (range.isInclusive ? 1 : 0);
+    }
+    if (!isWhole && size < 0) {
+      emit.error(DiagCode::PD0111, range.span, "the end of this slice lies before its begin");
+      return {};
+    }
+  }
+  if (begin == 0 && size < 0)
+    return x;
+  auto known = knownSize(emit.shapes.dimsOf(x)[axis]);
+  if (begin < 0 || (known && begin + std::max<int64_t>(size, 0) > *known)) {
+    emit.error(DiagCode::PD0111, range.span,
+               absl::StrCat("the slice ", begin, "..", size < 0 ? "" : absl::StrCat(begin + size),
+                            " is not inside an axis of size ",
+                            emit.sizeText(emit.shapes.dimsOf(x)[axis])));
+    return {};
+  }
+  return emit.make<SliceOp>(range.span, x, axis, begin, size);
+}
+
+/// The order of axes that brings `axis` to the front, the others keeping their order.
+static SmallVector<int64_t> toFront(int64_t axis, int64_t rank) {
+  SmallVector<int64_t> order{axis};
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis)
+      order.push_back(i);
+  return order;
+}
+
+Value Elaborator::gatherAxis(Value x, int64_t axis, Value ids, Span span) {
+  if (axis == 0)
+    return emit.make<GatherOp>(span, x, ids);
+  int64_t idsRank = Emitter::rankOf(ids);
+  Value table = emit.make<TransposeOp>(span, x, toFront(axis, Emitter::rankOf(x)));
+  Value rows = table ? emit.make<GatherOp>(span, table, ids) : Value();
+  if (!rows)
+    return {};
+  // The axes of the ids stand in front; they belong where the axis was.
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < axis; ++i)
+    order.push_back(idsRank + i);
+  for (int64_t i = 0; i < idsRank; ++i)
+    order.push_back(i);
+  for (int64_t i = idsRank + axis; i < Emitter::rankOf(rows); ++i)
+    order.push_back(i);
+  return idsRank == 0 ? rows : emit.make<TransposeOp>(span, rows, order);
+}
+
+Value Elaborator::indexAxis(Value x, int64_t &axis, const Expr &index) {
+  if (auto *range = dynAs<RangeExpr>(&index))
+    return sliceAxis(x, axis++, *range);
+  Operand at = evalOperand(index);
+  if (at.value.isPoison())
+    return {};
+  if (auto *number = at.value.get<int64_t>()) {
+    auto size = knownSize(emit.shapes.dimsOf(x)[axis]);
+    if (*number < 0 || (size && *number >= *size)) {
+      Diagnostic &diagnostic =
+          emit.error(DiagCode::PD0111, at.span,
+                     absl::StrCat("the index ", *number, " is not inside axis ", axis, " of ",
+                                  emit.typeText(x)));
+      if (*number < 0)
+        diagnostic.withHint("the last element is x[size(x, 0) - 1]");
+      return {};
+    }
+    Value slice = emit.make<SliceOp>(at.span, x, axis, *number, int64_t{1});
+    if (!slice)
+      return {};
+    ShapeArg shape = emit.shapeOf(slice, at.span);
+    shape.shape.erase(shape.shape.begin() + axis);
+    return emit.make<ReshapeOp>(at.span, slice, shape.sizes, shape.shape);
+  }
+  Value ids = tensor(at);
+  if (!ids)
+    return {};
+  if (!isIntTensor(ids.getType())) {
+    typeError(at.span, "integers as an index", ids);
+    return {};
+  }
+  Value result = gatherAxis(x, axis, ids, at.span);
+  axis += Emitter::rankOf(ids);
+  return result;
+}
+
+} // namespace pdg

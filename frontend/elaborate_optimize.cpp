@@ -1,0 +1,294 @@
+// minimize, update and grad.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/elaborator.h"
+#include "ir/ops/autodiff.h"
+#include "ir/ops/control.h"
+#include "ir/ops/variable.h"
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+//===- What a loss depends on ----------------------------------------------===//
+
+namespace {
+
+/// Walks from a value back to the variables that it is computed from, along floats: nothing flows
+/// through integers and bools.
+class Dependencies {
+public:
+  explicit Dependencies(Value from) {
+    push(from);
+    while (!worklist_.empty())
+      visit(worklist_.pop_back_val());
+  }
+  bool dependsOn(NameAttr name) const { return names_.contains(name); }
+  bool dependsOn(Value value) const { return seen_.contains(value); }
+
+private:
+  void push(Value value) {
+    if (isFloatTensor(value.getType()) && seen_.insert(value).second)
+      worklist_.push_back(value);
+  }
+
+  void visit(Value value);
+
+  /// Value `i` of those that a loop carries.
+  void visitCarried(Operation *loop, ValueRange inits, unsigned i) {
+    push(inits[i]);
+    push(loop->getRegion(0).front().getTerminator()->getOperand(i));
+  }
+
+  llvm::DenseSet<Value> seen_;
+  llvm::DenseSet<Attribute> names_;
+  SmallVector<Value> worklist_;
+};
+
+void Dependencies::visit(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned i = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+  if (auto read = dyn_cast<ReadOp>(op)) {
+    names_.insert(read.getName());
+  } else if (isa<StopGradientOp>(op)) {
+    return;
+  } else if (auto branch = dyn_cast<IfOp>(op)) {
+    for (Region &region : branch->getRegions())
+      push(region.front().getTerminator()->getOperand(i));
+  } else if (auto loop = dyn_cast<ForOp>(op)) {
+    // Inside a loop that is being built, what it carries is a constant of this round.
+    if (argument && (i == 0 || !loop.getBody().front().mightHaveTerminator()))
+      return;
+    visitCarried(loop, loop.getInits(), argument ? i - 1 : i);
+  } else if (auto loop = dyn_cast<ForEachOp>(op)) {
+    unsigned first = argument ? 1 + loop.getNumFields() : 0;
+    if (i < first || (argument && !loop.getBody().front().mightHaveTerminator()))
+      return;
+    visitCarried(loop, loop.getInits(), i - first);
+  } else {
+    for (Value operand : op->getOperands())
+      push(operand);
+  }
+}
+
+} // namespace
+
+/// A scalar float to be differentiated; null after an error.
+static Value scalarLoss(Elaborator &elaborator, const Operand &operand, const char *what) {
+  Value loss = elaborator.tensor(operand);
+  if (!loss)
+    return {};
+  if (Emitter::rankOf(loss) == 0 && isFloatTensor(loss.getType()))
+    return loss;
+  elaborator.typeError(operand.span, absl::StrCat("a scalar of floats to ", what), loss)
+      .withHint(Emitter::rankOf(loss) ? "reduce it first: mean(...) or sum(...)" : "");
+  return {};
+}
+
+/// Warns that a parameter gets no gradient. The statement goes on.
+static void warnWithoutGradient(DiagnosticEngine &diagnostics, Span span, const std::string &name) {
+  diagnostics.report(DiagCode::PD0093, span,
+                     absl::StrCat("the value does not depend on '", name,
+                                  "', so its gradient is zero"));
+}
+
+//===- grad ----------------------------------------------------------------===//
+
+Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
+  Value from = scalarLoss(*this, loss, "differentiate");
+  std::vector<Datum> wanted{of.value};
+  auto *list = of.value.get<SequencePtr>();
+  if (list)
+    wanted = (*list)->elements;
+  if (!from)
+    return Poison();
+  Dependencies dependencies(from);
+  SmallVector<Attribute> names;
+  SmallVector<Value> values;
+  SmallVector<Type> nameTypes, valueTypes;
+  std::vector<std::pair<char, size_t>> places; // 'n'ame, 'v'alue or 'z'ero, with its number
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (auto *variable = wanted[i].get<Variable *>()) {
+      bool depends = dependencies.dependsOn((*variable)->name);
+      if (!depends)
+        warnWithoutGradient(diagnostics_, of.span, (*variable)->name.str());
+      places.emplace_back(depends ? 'n' : 'z', depends ? names.size() : i);
+      if (depends) {
+        names.push_back((*variable)->name);
+        nameTypes.push_back((*variable)->type);
+      }
+      continue;
+    }
+    auto *value = wanted[i].get<Value>();
+    if (!value || !isFloatTensor(value->getType())) {
+      if (!wanted[i].isPoison())
+        typeError(of.span, "variables or tensors of floats to differentiate by", wanted[i]);
+      return Poison();
+    }
+    places.emplace_back('v', values.size());
+    values.push_back(*value);
+    valueTypes.push_back(value->getType());
+  }
+  SmallVector<Type> types = nameTypes;
+  types.append(valueTypes);
+  auto op = GradientOp::create(emit.b, emit.loc(span), types, from, emit.b.getArrayAttr(names),
+                               values);
+  auto gradients = std::make_shared<Sequence>();
+  for (auto [kind, i] : places) {
+    if (kind != 'z') {
+      gradients->elements.push_back(Value(op.getResult(kind == 'n' ? i : names.size() + i)));
+      continue;
+    }
+    Variable *variable = *wanted[i].get<Variable *>();
+    gradients->elements.push_back(tensorOf({int64_t{0}, span}, variable->type, "a gradient"));
+  }
+  return list ? Datum(SequencePtr(gradients)) : gradients->elements.front();
+}
+
+//===- Optimizers ----------------------------------------------------------===//
+
+BlockPtr Elaborator::optimizer(const Expr &expr) {
+  Operand value{partial(expr), expr.span};
+  auto *block = value.value.get<BlockPtr>();
+  if (block && (*block)->block->isOptimizer())
+    return *block;
+  if (!value.value.isPoison())
+    emit.error(DiagCode::PD0116, expr.span,
+               absl::StrCat("expected an optimizer after 'with', found ", describe(value.value)))
+        .withHint("an optimizer is a block whose first argument is a param: block name(p: param, g)");
+  return nullptr;
+}
+
+/// The states that a statement keeps for a parameter. A second statement with the same optimizer
+/// has states of its own, "adam2.m".
+InstancePtr Elaborator::optimizerInstance(const BlockPtr &block, Variable *param,
+                                          const Stmt &stmt) {
+  std::vector<OwnedState> &states = optimizerStates_[param];
+  size_t same = 0;
+  for (OwnedState &state : states) {
+    if (state.instance->block->block != block->block)
+      continue;
+    ++same;
+    if (state.stmt == &stmt && state.framePath == frame_->path) {
+      state.instance->block = block;
+      return state.instance;
+    }
+  }
+  auto instance = std::make_shared<Instance>();
+  instance->block = block;
+  instance->path = param->name.getPath().getValue();
+  std::string own = param->name.getState() ? param->name.getState().str() + "." : "";
+  instance->statePrefix =
+      absl::StrCat(own, block->block->decl.name, same ? absl::StrCat(same + 1) : "");
+  instance->isApplied = true;
+  instance->span = stmt.span;
+  states.push_back({&stmt, frame_->path, instance});
+  return instance;
+}
+
+void Elaborator::optimize(const BlockPtr &block, Variable *param, const Operand &gradient,
+                          const Stmt &stmt) {
+  apply(block, {{param, gradient.span}, gradient}, optimizerInstance(block, param, stmt),
+        stmt.span);
+}
+
+//===- Statements ----------------------------------------------------------===//
+
+/// The parameters that a `minimize` updates, in the order of their declaration.
+std::vector<Variable *> Elaborator::targetsOf(const MinimizeStmt &stmt, Value loss) {
+  Dependencies dependencies(loss);
+  std::vector<Variable *> candidates, result;
+  for (const ExprPtr &each : stmt.over) {
+    Datum value = eval(*each);
+    size_t before = candidates.size();
+    collectVariables(value, candidates);
+    if (candidates.size() == before && !value.isPoison())
+      typeError(each->span, "a parameter or an instance after 'over'", value);
+    for (size_t i = before; i < candidates.size(); ++i)
+      if (candidates[i]->isParam && !dependencies.dependsOn(candidates[i]->name))
+        warnWithoutGradient(diagnostics_, each->span, candidates[i]->name.str());
+  }
+  for (const auto &variable : variables_) {
+    bool isNamed = stmt.over.empty() || llvm::is_contained(candidates, variable.get());
+    if (variable->isParam && isNamed && dependencies.dependsOn(variable->name))
+      result.push_back(variable.get());
+  }
+  return result;
+}
+
+void Elaborator::execMinimize(const MinimizeStmt &stmt) {
+  Operand operand = evalOperand(*stmt.loss);
+  Value loss = scalarLoss(*this, operand, "minimize");
+  BlockPtr block = optimizer(*stmt.optimizer);
+  Operand transform{Nothing(), stmt.span};
+  if (stmt.via)
+    transform = {partial(*stmt.via), stmt.via->span};
+  if (!loss || !block || transform.value.isPoison())
+    return;
+  size_t errors = diagnostics_.errorCount();
+  std::vector<Variable *> targets = targetsOf(stmt, loss);
+  if (targets.empty()) {
+    if (diagnostics_.errorCount() == errors)
+      diagnostics_.report(DiagCode::PD0092, stmt.span,
+                          "this updates nothing: the loss depends on no parameter");
+    return;
+  }
+  SmallVector<Attribute> names;
+  SmallVector<Type> types;
+  for (Variable *target : targets) {
+    names.push_back(target->name);
+    types.push_back(target->type);
+  }
+  auto op = GradientOp::create(emit.b, emit.loc(stmt.span), types, loss,
+                               emit.b.getArrayAttr(names), ValueRange());
+  auto gradients = std::make_shared<Sequence>();
+  for (Value each : op.getResults())
+    gradients->elements.push_back(each);
+  if (stmt.via) {
+    Datum changed = applyCallable(transform, {{SequencePtr(gradients), stmt.loss->span}},
+                                  stmt.via->span);
+    auto *list = changed.get<SequencePtr>();
+    if (changed.isPoison())
+      return;
+    if (!list || (*list)->elements.size() != targets.size()) {
+      typeError(stmt.via->span, absl::StrCat("a list of ", targets.size(), " gradients from 'via'"),
+                changed);
+      return;
+    }
+    *gradients = **list;
+  }
+  for (size_t i = 0; i < targets.size(); ++i)
+    optimize(block, targets[i], {gradients->elements[i], stmt.span}, stmt);
+}
+
+void Elaborator::execUpdate(const UpdateStmt &stmt) {
+  Operand target = evalOperand(*stmt.target), gradient = evalOperand(*stmt.gradient);
+  BlockPtr block = optimizer(*stmt.optimizer);
+  if (!block || target.value.isPoison() || gradient.value.isPoison())
+    return;
+  std::vector<Variable *> variables;
+  collectVariables(target.value, variables);
+  if (variables.empty()) {
+    typeError(target.span, "a parameter after 'update'", target.value);
+    return;
+  }
+  std::vector<Datum> gradients{gradient.value};
+  if (auto *list = gradient.value.get<SequencePtr>())
+    gradients = (*list)->elements;
+  if (gradients.size() != variables.size()) {
+    emit.error(DiagCode::PD0122, gradient.span,
+               absl::StrCat("expected ", variables.size(), " gradients, found ",
+                            gradients.size()));
+    return;
+  }
+  for (size_t i = 0; i < variables.size(); ++i) {
+    std::string what = absl::StrCat("the gradient of '", std::string(variables[i]->name.str()), "'");
+    if (Value value = tensorOf({gradients[i], gradient.span}, variables[i]->type, what))
+      optimize(block, variables[i], {value, gradient.span}, stmt);
+  }
+}
+
+} // namespace pdg

@@ -1,0 +1,127 @@
+// print, eval and assert: what a program tells.
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/elaborator.h"
+#include "ir/ops/effects.h"
+
+#include "absl/strings/str_cat.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+static SmallVector<StringRef> references(ArrayRef<std::string> texts) {
+  return SmallVector<StringRef>(texts.begin(), texts.end());
+}
+
+/// Adds a value to a text: tensors get a place of their own, strings become part of the text.
+void Elaborator::addToText(Text &text, const Operand &value, const FormatSpec &format) {
+  if (auto *string = value.value.get<std::string>()) {
+    size_t length = countCodePoints(*string), width = format.width.value_or(0);
+    text.segments.back() += std::string(width > length ? width - length : 0, ' ') + *string;
+    return;
+  }
+  if (auto *type = value.value.get<DType>()) {
+    text.segments.back() += std::string(nameOf(*type));
+    return;
+  }
+  if (auto *sequence = value.value.get<SequencePtr>()) {
+    text.segments.back() += (*sequence)->isTuple ? "(" : "[";
+    bool isFirst = true;
+    for (const Datum &element : (*sequence)->elements) {
+      text.segments.back() += isFirst ? "" : ", ";
+      isFirst = false;
+      addToText(text, {element, value.span}, format);
+    }
+    text.segments.back() += (*sequence)->isTuple ? ")" : "]";
+    return;
+  }
+  Value tensor = this->tensor(value);
+  if (!tensor) {
+    text.isBroken = true;
+    return;
+  }
+  text.values.push_back(tensor);
+  text.formats.push_back(ValueFormatAttr::get(emit.b.getContext(), format.width.value_or(0),
+                                              format.precision.value_or(-1), format.isGeneral));
+  text.segments.push_back("");
+}
+
+Elaborator::Text Elaborator::buildText(const Template &source) {
+  Text text;
+  text.segments.push_back("");
+  for (const TemplatePart &part : source.parts) {
+    if (part.expr)
+      addToText(text, evalOperand(*part.expr), part.format);
+    else
+      text.segments.back() += part.text;
+  }
+  return text;
+}
+
+void Elaborator::execPrint(const PrintStmt &stmt) {
+  Text text = buildText(stmt.text);
+  if (!text.isBroken)
+    PrintOp::create(emit.b, emit.loc(stmt.span),
+                    emit.b.getStrArrayAttr(references(text.segments)),
+                    emit.b.getArrayAttr(text.formats), text.values);
+}
+
+void Elaborator::execAssert(const AssertStmt &stmt) {
+  Operand condition = evalOperand(*stmt.condition);
+  if (condition.value.isPoison())
+    return;
+  if (auto known = constantBool(condition.value); known && *known)
+    return;
+  Text text;
+  if (stmt.message)
+    text = buildText(*stmt.message);
+  else
+    text.segments.push_back("");
+  if (text.isBroken)
+    return;
+  if (condition.value.is<bool>()) {
+    std::string message = text.values.empty() ? text.segments.front() : std::string();
+    emit.error(DiagCode::PD0123, stmt.condition->span,
+               absl::StrCat("the assertion does not hold", message.empty() ? "" : ": ", message));
+    return;
+  }
+  Value value = tensor(condition);
+  if (!value)
+    return;
+  if (!isConditionTensor(value.getType())) {
+    typeError(condition.span, "a scalar bool after 'assert'", value);
+    return;
+  }
+  AssertOp::create(emit.b, emit.loc(stmt.span), value,
+                   emit.b.getStrArrayAttr(references(text.segments)),
+                   emit.b.getArrayAttr(text.formats), text.values);
+}
+
+//===- eval ----------------------------------------------------------------===//
+
+void Elaborator::fetch(const std::string &name, const Operand &value) {
+  if (auto *sequence = value.value.get<SequencePtr>()) {
+    for (size_t i = 0; i < (*sequence)->elements.size(); ++i)
+      fetch(absl::StrCat(name, ".", i), {(*sequence)->elements[i], value.span});
+    return;
+  }
+  if (value.value.is<InstancePtr>()) {
+    std::vector<Variable *> variables;
+    collectVariables(value.value, variables);
+    for (Variable *variable : variables)
+      fetch("", {variable, value.span});
+    return;
+  }
+  std::string trueName = name;
+  if (auto *variable = value.value.get<Variable *>())
+    trueName = (*variable)->name.str();
+  if (Value tensor = this->tensor(value))
+    FetchOp::create(emit.b, emit.loc(value.span), trueName, tensor);
+}
+
+void Elaborator::execEval(const EvalStmt &stmt) {
+  for (const EvalTarget &target : stmt.targets)
+    fetch(target.name, evalOperand(*target.expr));
+}
+
+} // namespace pdg
