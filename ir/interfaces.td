@@ -57,6 +57,9 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
       place and over flattened axes.
     }], "bool", "isPointwise", (ins), "", "return false;">,
     InterfaceMethod<[{
+      True if all elements of the result are the same.
+    }], "bool", "isUniform", (ins), "", "return false;">,
+    InterfaceMethod<[{
       True if the op is better computed again at each use than kept in memory.
     }], "bool", "isCheap", (ins), "", "return false;">];
 }

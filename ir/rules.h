@@ -68,16 +68,20 @@ mlir::Value emitElementwise(OpTy op, ElementContext &context, llvm::ArrayRef<Axi
     mlir::Value operand = op->getOperand(i);
     return emitted(context, context.load(i, index), mlir::getElementTypeOrSelf(operand.getType()));
   };
-  // Operands are loaded in order, so that the code is the same with every compiler.
+  // Operands are loaded in order, so that the code is the same with every compiler. One that is
+  // the same in all lanes comes as one element.
   Emitted x = at(0);
   if constexpr (std::is_invocable_v<Fn, Emitted>) {
     return fn(x).value;
   } else {
     Emitted y = at(1);
-    if constexpr (std::is_invocable_v<Fn, Emitted, Emitted>)
-      return fn(x, y).value;
-    else
-      return fn(x, y, at(2)).value;
+    if constexpr (std::is_invocable_v<Fn, Emitted, Emitted>) {
+      return fn(broadcastLike(x, y), broadcastLike(y, x)).value;
+    } else {
+      Emitted z = at(2);
+      Emitted wide = broadcastLike(broadcastLike(x, y), z);
+      return fn(wide, broadcastLike(y, wide), broadcastLike(z, wide)).value;
+    }
   }
 }
 

@@ -46,6 +46,24 @@ def SimplifySizes : Pass<"pdg-simplify-sizes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def CanonicalizeContractions : Pass<"pdg-canonicalize-contractions", "::mlir::ModuleOp"> {
+  let summary = "Makes transposes explicit that matrix product kernels cannot read through";
+  let description = [{
+    Afterwards every operand is [batch, rows, columns] in one of the two orders.
+
+    Input:
+    ```mlir
+    %c = pdg.contract "kbi,kj->bij" %x, %w : tensor<4x2x3xf32>, tensor<4x5xf32>
+    ```
+    Output: `kbi` has one group of rows, `bi`, so nothing changes; `bki,kj->bij` becomes
+    ```mlir
+    %t = pdg.transpose %x [0, 2, 1] : tensor<2x4x3xf32>
+    %c = pdg.contract "bik,kj->bij" %t, %w : tensor<2x3x4xf32>, tensor<4x5xf32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def SinkAssigns : Pass<"pdg-sink-assigns", "::mlir::ModuleOp"> {
   let summary = "Moves assignments down, to the next op that touches the variable";
   let description = [{

@@ -96,6 +96,7 @@ FailureOr<Dims> ReshapeOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &ru
   AffineExpr from = productOf(dims[0], rule.context()), to = productOf(result, rule.context());
   auto known = [](AffineExpr e) { return llvm::dyn_cast<AffineConstantExpr>(e); };
   if (known(from) && known(to) && from != to) {
+    rule.setConflict(known(from).getValue(), known(to).getValue());
     rule.error() << "expects as many elements as before: " << known(from).getValue() << ", got "
                  << known(to).getValue();
     return failure();
@@ -190,6 +191,11 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 }
 
 bool BroadcastOp::isCheap() { return true; }
+
+bool BroadcastOp::isUniform() {
+  return llvm::all_of(llvm::cast<RankedTensorType>(getX().getType()).getShape(),
+                      [](int64_t size) { return size == 1; });
+}
 
 Value BroadcastOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
   int64_t rank = llvm::cast<RankedTensorType>(getX().getType()).getRank();

@@ -39,7 +39,7 @@ def Pdg_ReshapeOp : Pdg_ShapeArgOp<"reshape", (ins Pdg_Any:$x),
 }
 
 def Pdg_BroadcastOp : Pdg_ShapeArgOp<"broadcast", (ins Pdg_Any:$x), [
-    DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement", "isCheap"]>]> {
+    DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement", "isCheap", "isUniform"]>]> {
   let summary = "Repeats elements along axes that are missing or have size 1";
   let description = [{
     NumPy's rule: axes are matched from the last; a missing axis, or one whose size is 1 when

@@ -67,12 +67,12 @@ public:
       return nullptr;
     auto &list = found->second;
     // Uses are added in program order, although the sweep meets them backwards.
-    llvm::stable_sort(list, [](auto &a, auto &b) { return a.first < b.first; });
-    Value sum = list.front().second;
-    for (auto &[order, term] : ArrayRef(list).drop_front())
-      sum = AddOp::create(*builder_, value.getLoc(), sum, term);
-    list.assign(1, {list.front().first, sum});
-    return sum;
+    llvm::sort(list, [](auto &a, auto &b) { return a.key() < b.key(); });
+    Contribution sum = list.front();
+    for (const Contribution &term : ArrayRef(list).drop_front())
+      sum.value = AddOp::create(*builder_, value.getLoc(), sum.value, term.value);
+    list.assign(1, sum);
+    return sum.value;
   }
 
   bool isActive(Value value) override {
@@ -80,7 +80,8 @@ public:
   }
 
   void add(Value value, Value cotangent) override {
-    contributions_[value].push_back({order_, cotangent});
+    auto &list = contributions_[value];
+    list.push_back({order_, static_cast<int64_t>(list.size()), cotangent});
   }
 
   void setBuilder(OpBuilder &b) { builder_ = &b; }
@@ -104,11 +105,18 @@ public:
   }
 
 private:
+  /// A cotangent from the use by op `order`, the `arrival`-th one to come.
+  struct Contribution {
+    int64_t order, arrival;
+    Value value;
+    std::pair<int64_t, int64_t> key() const { return {order, arrival}; }
+  };
+
   bool hasCotangent(Value value) { return contributions_.contains(value); }
 
   SmallVector<Operation *> ops_;
   DenseSet<Value> active_;
-  DenseMap<Value, SmallVector<std::pair<int64_t, Value>>> contributions_;
+  DenseMap<Value, SmallVector<Contribution>> contributions_;
   OpBuilder *builder_ = nullptr;
   int64_t order_ = 0;
 };
@@ -131,7 +139,7 @@ SmallVector<Operation *> sliceOf(Value value) {
       forEachInput(op, [&](Value input) { work.push_back(input); });
   }
   SmallVector<Operation *> ops = slice.takeVector();
-  llvm::stable_sort(ops, [](Operation *a, Operation *b) {
+  llvm::sort(ops, [](Operation *a, Operation *b) {
     return a->getBlock() == b->getBlock() ? a->isBeforeInBlock(b) : depthOf(a) < depthOf(b);
   });
   return ops;

@@ -204,9 +204,8 @@ private:
       }
       map.map(op->getResult(0), inner.clone(*op, map)->getResult(0));
     }
-    YieldOp::create(inner, fused.getLoc(), llvm::map_to_vector(outputs, [&](Value v) {
-                      return map.lookup(v);
-                    }));
+    YieldOp::create(inner, fused.getLoc(),
+                    llvm::map_to_vector(outputs, [&](Value v) { return map.lookup(v); }));
     for (auto [output, result] : llvm::zip(outputs, fused.getResults()))
       output.replaceAllUsesWith(result);
     for (Operation *op : llvm::reverse(group.ops))

@@ -20,9 +20,8 @@ struct SimplifySizesPass : impl::SimplifySizesBase<SimplifySizesPass> {
   void runOnOperation() override {
     ShapeAnalysis shapes;
     SmallVector<std::pair<DimOp, AffineExpr>> sizes;
-    getOperation()->walk([&](DimOp op) {
-      sizes.push_back({op, shapes.dimsOf(op.getX())[op.getAxis()]});
-    });
+    getOperation()->walk(
+        [&](DimOp op) { sizes.push_back({op, shapes.dimsOf(op.getX())[op.getAxis()]}); });
     for (auto [op, size] : sizes) {
       OpBuilder b(op);
       if (auto constant = dyn_cast<AffineConstantExpr>(size)) {

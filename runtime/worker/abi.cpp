@@ -51,6 +51,8 @@ int64_t pdg_poll(void *ctx) { return statusOf(contextOf(ctx).poll()); }
 
 int64_t pdg_seed(void *ctx) { return static_cast<int64_t>(contextOf(ctx).seed()); }
 
+int64_t pdg_threads(void *ctx) { return contextOf(ctx).threads(); }
+
 void pdg_parallel(void *ctx, void (*task)(void *args, int64_t i, int64_t tasks), void *args,
                   int64_t tasks) {
   contextOf(ctx).parallel(task, args, tasks);

@@ -123,6 +123,9 @@ public:
 
   uint64_t seed() const { return options_.seed; }
 
+  /// The number of threads of the run. Valid while a program runs; 1 before.
+  int threads() const { return pool_ ? pool_->size() : 1; }
+
   /// Runs tasks on the threads of the run. Thread-safe; nested calls run inline.
   void parallel(ThreadPool::Task task, void *args, int64_t tasks);
 

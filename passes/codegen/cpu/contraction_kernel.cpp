@@ -1,0 +1,73 @@
+// Contractions as calls of matrix product kernels. The index rule is canonical by now: in each
+// tensor the batch indices come first, then its two groups (pdg-canonicalize-contractions).
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/dialect.h"
+#include "passes/codegen/cpu/contraction_form.h"
+#include "passes/codegen/cpu/kernel.h"
+#include "passes/codegen/cpu/kernels/gemm.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+/// A size that is known, or nothing.
+static std::optional<int64_t> known(AffineExpr size) {
+  auto constant = dyn_cast<AffineConstantExpr>(size);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
+  ContractionForm form = contractionForm(op.getContractionRule());
+  MLIRContext *context = op.getContext();
+  Value lhs = op->getOperand(form.swaps ? 1 : 0), rhs = op->getOperand(form.swaps ? 0 : 1);
+  Dims lhsDims = k.shapes.dimsOf(lhs), rhsDims = k.shapes.dimsOf(rhs);
+  auto sizeOf = [&](ArrayRef<unsigned> axes, const Dims &dims) {
+    return productOf(llvm::map_to_vector(axes, [&](unsigned axis) { return dims[axis]; }), context);
+  };
+  AffineExpr batch = sizeOf(form.lhsBatch, lhsDims), m = sizeOf(form.lhsFree, lhsDims);
+  AffineExpr n = sizeOf(form.rhsFree, rhsDims), kk = sizeOf(form.lhsSummed, lhsDims);
+
+  GemmSpec spec;
+  spec.isF64 = getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+  spec.transA = form.transA;
+  spec.transB = form.transB;
+  spec.m = known(m), spec.n = known(n), spec.k = known(kk);
+  spec.leafK = op.getContractionRule().leaves;
+  if (auto bound = k.shapes.boundOf(m); bound && !spec.m)
+    spec.usualM = *bound;
+  LLVM::LLVMFuncOp gemm = emitGemm(k.module, spec, k.target);
+
+  Value work = k.work(gemmWorkBytes(spec, k.target));
+  Value sizeM = k.size(m), sizeN = k.size(n), sizeK = k.size(kk), zero = k.c(0);
+  Value leaves = spec.leafK ? k.leafCount(k.size(lhsDims[form.lhsSummed.front()])) : k.c(1);
+  Value a = k.address(lhs), c = k.address(rhs), out = k.address(op->getResult(0));
+  Value none = LLVM::ZeroOp::create(k.b, k.loc, k.ptr);
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  auto call = [&](Value a, Value b, Value out, Value m0, Value m1, Value n0, Value n1) {
+    LLVM::CallOp::create(
+        k.b, k.loc, gemm,
+        ValueRange{a, b, out, none, work, m0, m1, n0, n1, sizeM, sizeN, sizeK, leaves});
+  };
+  AffineExpr cost = batch * m * n * kk;
+  if (form.lhsBatch.empty()) {
+    GemmSplit split = gemmSplit(spec, k.target);
+    auto [lo, hi] =
+        emitTaskRange(k.b, k.loc, split.columns ? sizeN : sizeM, split.step, k.task, k.tasks);
+    k.when(k.less(lo, hi), [&] {
+      if (split.columns)
+        call(a, c, out, zero, sizeM, lo, hi);
+      else
+        call(a, c, out, lo, hi, zero, sizeN);
+    });
+    return k.finish(cost, true);
+  }
+  auto [lo, hi] = emitTaskRange(k.b, k.loc, k.size(batch), 1, k.task, k.tasks);
+  k.loop(lo, hi, k.c(1), [&](Value i) {
+    call(k.pointerTo(a, element, k.mul(i, k.mul(sizeM, sizeK))),
+         k.pointerTo(c, element, k.mul(i, k.mul(sizeK, sizeN))),
+         k.pointerTo(out, element, k.mul(i, k.mul(sizeM, sizeN))), zero, sizeM, zero, sizeN);
+  });
+  return k.finish(cost, true);
+}
+
+} // namespace pdg

@@ -1,0 +1,255 @@
+// Lifetimes from program order, then offsets.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/codegen/cpu/memory_plan.h"
+#include "ir/dialect.h"
+#include "ir/ops/control.h"
+#include "ir/ops/variable.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+static constexpr int64_t kAlignment = 64;
+
+Value MemoryPlan::rootOf(Value value) const {
+  while (true) {
+    if (auto found = shared_.find(value); found != shared_.end()) {
+      value = found->second;
+      continue;
+    }
+    auto view = value.getDefiningOp<ViewOpInterface>();
+    if (!view)
+      return value;
+    value = view->getOperand(0);
+  }
+}
+
+Place MemoryPlan::placeOf(Value value) const {
+  auto found = places_.find(rootOf(value));
+  assert(found != places_.end() && "every root has a place");
+  return found->second;
+}
+
+void MemoryPlan::number(Operation *op) {
+  begin_[op] = next_++;
+  if (!isa<FusedOp>(op))
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        number(&inner);
+  end_[op] = next_++;
+}
+
+/// Visits the uses of `value` and of its views.
+void MemoryPlan::forEachUse(Value value, function_ref<void(OpOperand &)> visit) const {
+  for (OpOperand &use : value.getUses()) {
+    visit(use);
+    if (isa<ViewOpInterface>(use.getOwner()) && use.getOperandNumber() == 0)
+      forEachUse(use.getOwner()->getResult(0), visit);
+  }
+}
+
+int64_t MemoryPlan::lastUse(Value value, Block *block) const {
+  int64_t last = -1;
+  forEachUse(value, [&](OpOperand &use) {
+    if (Operation *at = block->findAncestorOpInBlock(*use.getOwner()))
+      last = std::max(last, end_.lookup(at));
+  });
+  return last;
+}
+
+//===- Variables -----------------------------------------------------------===//
+
+/// The assignments of a variable.
+static SmallVector<AssignOp> assignsOf(ModuleOp module, Attribute name) {
+  SmallVector<AssignOp> assigns;
+  module.walk([&](AssignOp op) {
+    if (op.getName() == name)
+      assigns.push_back(op);
+  });
+  return assigns;
+}
+
+bool MemoryPlan::canAlias(Operation *read) {
+  Block *block = read->getBlock();
+  int64_t last = lastUse(read->getResult(0), block);
+  for (AssignOp assign : assignsOf(module_, cast<ReadOp>(read).getName())) {
+    Operation *at = block->findAncestorOpInBlock(*assign);
+    // An assignment elsewhere runs only after this block was left, or before the read.
+    if (!at || end_[at] < begin_[read] || begin_[at] > last)
+      continue;
+    // The last use may be the assignment itself, which reads before it writes.
+    if (at == assign && end_[at] == last)
+      continue;
+    return false;
+  }
+  return true;
+}
+
+void MemoryPlan::planReads() {
+  module_.walk([&](ReadOp read) {
+    if (canAlias(read))
+      places_[read.getResult()] = {Place::Variable, 0, read.getName()};
+  });
+}
+
+bool MemoryPlan::canComputeInPlace(Operation *assign, Operation *maker) {
+  auto name = cast<AssignOp>(assign).getName();
+  Block *block = assign->getBlock();
+  for (AssignOp other : assignsOf(module_, name))
+    if (other != assign && block->findAncestorOpInBlock(*other))
+      return false;
+  int64_t made = begin_[maker], assigned = begin_[assign];
+  bool fits = true;
+  module_.walk([&](ReadOp read) {
+    if (read.getName() != name || !fits)
+      return;
+    Operation *at = block->findAncestorOpInBlock(*read);
+    if (!at) {
+      // A read around this block that shares the variable's memory ends before the block.
+      return;
+    }
+    if (at != read) {
+      fits &= end_[at] < made || begin_[at] > assigned;
+      return;
+    }
+    if (begin_[read] > assigned)
+      return;
+    forEachUse(read.getResult(), [&](OpOperand &use) {
+      Operation *user = block->findAncestorOpInBlock(*use.getOwner());
+      if (user != maker) {
+        fits &= user && end_[user] < made;
+        return;
+      }
+      // Inside the group the old elements are read where the new ones are written.
+      auto element = dyn_cast<ElementOpInterface>(use.getOwner());
+      fits &= element && element.isPointwise() && use.get() == read.getResult();
+    });
+  });
+  return fits;
+}
+
+void MemoryPlan::planAssigns() {
+  module_.walk([&](AssignOp assign) {
+    Value value = assign.getValue();
+    auto maker = value.getDefiningOp<FusedOp>();
+    if (!maker || maker->getBlock() != assign->getBlock() || places_.contains(value) ||
+        !canComputeInPlace(assign, maker))
+      return;
+    places_[value] = {Place::Variable, 0, assign.getName()};
+    inPlace_.insert(assign);
+  });
+}
+
+//===- Lifetimes -----------------------------------------------------------===//
+
+LogicalResult MemoryPlan::addInterval(Value value, int64_t begin, int64_t end) {
+  auto elements = shapes_.elementBoundOf(value);
+  auto dtype = toDType(value.getType());
+  int64_t bytes;
+  if (!elements || llvm::MulOverflow(*elements, int64_t(sizeOf(*dtype)), bytes) ||
+      bytes > (int64_t(1) << 46))
+    return emitError(value.getLoc())
+           << "has a size that is not known, or too large: " << value.getType();
+  intervals_.push_back(
+      {value, begin, end, std::max<int64_t>(llvm::alignTo(bytes, kAlignment), 64), 0});
+  return success();
+}
+
+LogicalResult MemoryPlan::addResults(Operation *op) {
+  bool isLoop = isa<ForOp, ForEachOp>(op);
+  for (OpResult result : op->getResults()) {
+    if (isLoop || isa<ViewOpInterface>(op) || places_.contains(result))
+      continue;
+    if (op->hasTrait<OpTrait::ConstantLike>()) {
+      places_[result] = {Place::Constant, 0, {}};
+    } else if (isa<InputOp>(op)) {
+      places_[result] = {Place::Bound, 0, {}};
+    } else if (failed(addInterval(result, begin_[op],
+                                  std::max(end_[op], lastUse(result, op->getBlock()))))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Arguments of loops: counters and carried values in the arena, fields given by the runtime.
+LogicalResult MemoryPlan::addArguments(Operation *op) {
+  unsigned fields = 0;
+  if (auto loop = dyn_cast<ForEachOp>(op))
+    fields = loop.getNumFields();
+  else if (!isa<ForOp>(op))
+    return success();
+  Block &body = op->getRegion(0).front();
+  for (BlockArgument argument : body.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    if (index >= 1 && index <= fields) {
+      places_[argument] = {Place::Bound, 0, {}};
+      continue;
+    }
+    int64_t end = end_[op];
+    if (index > fields) {
+      OpResult result = op->getResult(index - 1 - fields);
+      shared_[result] = argument;
+      end = std::max(end, lastUse(result, op->getBlock()));
+    }
+    if (failed(addInterval(argument, begin_[op], end)))
+      return failure();
+  }
+  return success();
+}
+
+void MemoryPlan::pack() {
+  // Sizes that only the run knows may be asked for anywhere below: keep their scalars.
+  DenseSet<Value> pinned;
+  for (const SizeSymbol &symbol : shapes_.symbols())
+    if (symbol.isScalar)
+      pinned.insert(rootOf(symbol.value));
+  for (Interval &interval : intervals_)
+    if (pinned.contains(interval.value))
+      interval.end = next_;
+  std::vector<Interval *> order;
+  for (Interval &interval : intervals_)
+    order.push_back(&interval);
+  llvm::sort(order, [](Interval *a, Interval *b) {
+    return std::pair(-a->bytes, a->begin) < std::pair(-b->bytes, b->begin);
+  });
+  std::vector<Interval *> placed;
+  for (Interval *interval : order) {
+    std::vector<Interval *> near;
+    for (Interval *other : placed)
+      if (other->begin <= interval->end && interval->begin <= other->end)
+        near.push_back(other);
+    llvm::sort(near, [](Interval *a, Interval *b) { return a->offset < b->offset; });
+    int64_t offset = 0;
+    for (Interval *other : near) {
+      if (offset + interval->bytes <= other->offset)
+        break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    interval->offset = offset;
+    bytes_ = std::max(bytes_, offset + interval->bytes);
+    placed.push_back(interval);
+    places_[interval->value] = {Place::Arena, offset, {}};
+  }
+}
+
+LogicalResult MemoryPlan::build() {
+  number(module_);
+  planReads();
+  planAssigns();
+  LogicalResult result = success();
+  module_.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (failed(addResults(op)) || failed(addArguments(op))) {
+      result = failure();
+      return WalkResult::interrupt();
+    }
+    return isa<FusedOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  if (succeeded(result))
+    pack();
+  return result;
+}
+
+} // namespace pdg

@@ -1,0 +1,65 @@
+// Runs the stages of native compilation one after the other.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/codegen/cpu/native_program.h"
+#include "passes/codegen/cpu/memory_plan.h"
+#include "passes/codegen/cpu/program_lowering.h"
+#include "passes/codegen/jit/object_compiler.h"
+#include "passes/passes.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+void buildNativePipeline(OpPassManager &pm) {
+  pm.addPass(createCanonicalizeContractions());
+  pm.addPass(createSimplifySizes());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSinkAssigns());
+  pm.addPass(createFuse());
+}
+
+FailureOr<NativeProgram> compileNative(ModuleOp graph, const TableOptions &options,
+                                       const TargetInfo &target, NativeStages *stages) {
+  MLIRContext *context = graph.getContext();
+  PassManager pm(context, ModuleOp::getOperationName());
+  buildNativePipeline(pm);
+  if (failed(pm.run(graph)))
+    return failure();
+  FailureOr<ProgramTables> tables = ProgramTables::build(graph, options);
+  if (failed(tables))
+    return failure();
+  ShapeAnalysis shapes;
+  MemoryPlan plan(graph, shapes);
+  if (failed(plan.build()))
+    return failure();
+  context->loadDialect<LLVM::LLVMDialect, arith::ArithDialect, scf::SCFDialect, math::MathDialect,
+                       vector::VectorDialect, cf::ControlFlowDialect>();
+  OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(context));
+  ProgramLowering lowering(graph, *code, *tables, shapes, plan, target);
+  if (failed(lowering.run()))
+    return failure();
+  if (stages) {
+    llvm::raw_string_ostream text(stages->loops);
+    code->print(text);
+  }
+  ObjectOptions objectOptions;
+  objectOptions.verify = stages != nullptr;
+  objectOptions.llvmIr = stages ? &stages->llvm : nullptr;
+  auto object = compileToObject(*code, target, objectOptions);
+  if (!object) {
+    emitError(graph.getLoc()) << "cannot compile: " << llvm::toString(object.takeError());
+    return failure();
+  }
+  NativeProgram program{tables->info(), std::move(*object)};
+  program.info.arenaBytes = lowering.arenaBytes();
+  return program;
+}
+
+} // namespace pdg
