@@ -1,20 +1,121 @@
-// Stands in for the commands that compile, until the parts that they join are there.
+// `pdc check` and `pdc emit`: compile and do not run.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver.h"
 
+#include "frontend/ast_print.h"
+#include "runtime/base/text.h"
+#include "tools/driver_compile.h"
+#include "tools/driver_report.h"
+#include "tools/run_native.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <absl/strings/str_cat.h>
+
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 
 namespace pdg {
 
-static int notBuiltYet(const char *command) {
-  std::fprintf(stderr, "pdc %s: not built yet\n", command);
-  return ExitWrongInput;
+int checkCommand(const CheckArguments &arguments) {
+  Compilation compilation(arguments.program);
+  // The tables find what only whole programs can have wrong.
+  if (compilation.compile())
+    (void)ProgramTables::build(compilation.module(), {});
+  return compilation.report();
 }
 
-int runCommand(const RunArguments &options) { return notBuiltYet("run"); }
+/// Where stages go: a file, a folder of files, or standard output.
+class StageWriter {
+public:
+  explicit StageWriter(const EmitArguments &arguments) : arguments_(arguments) {}
 
-int checkCommand(const CheckArguments &options) { return notBuiltYet("check"); }
+  bool wants(std::string_view stage) const {
+    return stage == arguments_.stage || !arguments_.dumpStages.empty();
+  }
 
-int emitCommand(const EmitArguments &options) { return notBuiltYet("emit"); }
+  /// True if the last of the wanted stages is not behind `stage`.
+  bool isLast(std::string_view stage) const {
+    return stage == arguments_.stage && arguments_.dumpStages.empty();
+  }
+
+  absl::Status write(std::string_view stage, const std::string &text) {
+    if (!arguments_.dumpStages.empty()) {
+      std::error_code failed;
+      std::filesystem::create_directories(arguments_.dumpStages, failed);
+      std::string number = std::to_string(count_++);
+      if (absl::Status status = writeFile(
+              absl::StrCat(arguments_.dumpStages, "/", number, "-", toAbsl(stage), ".txt"), text);
+          !status.ok())
+        return status;
+    }
+    if (stage != arguments_.stage)
+      return absl::OkStatus();
+    if (!arguments_.output.empty())
+      return writeFile(arguments_.output, text);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return std::fflush(stdout) == 0 ? absl::OkStatus()
+                                    : absl::ErrnoToStatus(errno, "cannot write to standard output");
+  }
+
+private:
+  static absl::Status writeFile(const std::string &path, const std::string &text) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.close();
+    return file ? absl::OkStatus()
+                : absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be written"));
+  }
+
+  const EmitArguments &arguments_;
+  int count_ = 0;
+};
+
+static std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  stream << '\n';
+  return text;
+}
+
+/// Writes the stages behind the graph. They need native code, which is made once for each.
+static absl::Status emitNativeStages(Compilation &compilation, const EmitArguments &arguments,
+                                     StageWriter &writer) {
+  for (std::string_view stage : {"loops", "llvm", "asm"}) {
+    if (!writer.wants(stage))
+      continue;
+    absl::StatusOr<std::string> text = emitNative(compilation.module(), stage, arguments);
+    if (!text.ok())
+      return text.status();
+    if (absl::Status status = writer.write(stage, *text); !status.ok())
+      return status;
+  }
+  return absl::OkStatus();
+}
+
+int emitCommand(const EmitArguments &arguments) {
+  Compilation compilation(arguments.program);
+  StageWriter writer(arguments);
+  absl::Status status;
+  auto isDone = [&](std::string_view stage, const auto &text) {
+    if (writer.wants(stage))
+      status = writer.write(stage, text());
+    return writer.isLast(stage) || !status.ok();
+  };
+  bool isGood = compilation.load();
+  bool ends = isGood && compilation.program() &&
+              isDone("ast", [&] { return printAst(compilation.program()->main()); });
+  isGood = isGood && (ends || compilation.elaborate());
+  ends = ends || (isGood && isDone("graph", [&] { return textOf(compilation.module()); }));
+  isGood = isGood && (ends || compilation.simplify());
+  ends = ends || (isGood && isDone("grad", [&] { return textOf(compilation.module()); }));
+  if (isGood && !ends)
+    status = emitNativeStages(compilation, arguments, writer);
+  if (int exitCode = compilation.report(); exitCode != 0)
+    return exitCode;
+  return status.ok() ? ExitDone : reportStatus(status, arguments.program.format);
+}
 
 } // namespace pdg

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/dialect.h"
 #include "passes/passes.h"
+#include "passes/pipelines.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -15,5 +16,6 @@ int main(int argc, char **argv) {
   registry.insert<pdg::PdgDialect>();
   mlir::registerAllPasses();
   pdg::registerPdgPasses();
+  pdg::registerPdgPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "pdc-opt: pdg passes\n", registry));
 }

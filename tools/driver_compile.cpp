@@ -1,0 +1,111 @@
+// Joins front end, dialect and passes. Whatever IR complains about becomes a message like the front
+// end's own, with the source line underlined.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver_compile.h"
+
+#include "passes/pipelines.h"
+#include "runtime/base/text.h"
+#include "tools/driver_report.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+using namespace mlir;
+
+namespace pdg {
+
+Compilation::Compilation(const ProgramArguments &arguments)
+    : arguments_(arguments), diagnostics_(sources_), context_(MLIRContext::Threading::DISABLED) {
+  options_.constants.insert(arguments.sets.begin(), arguments.sets.end());
+  options_.data.scriptDir = std::filesystem::path(arguments.file).parent_path().string();
+  options_.data.dataDir = arguments.dataDir;
+  context_.getOrLoadDialect<PdgDialect>();
+  context_.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
+    collect(diagnostic);
+    return success();
+  });
+}
+
+void Compilation::setInputs(std::map<std::string, FedInput> inputs) {
+  options_.inputs = std::move(inputs);
+  options_.needsInputs = true;
+}
+
+//===- Messages ------------------------------------------------------------===//
+
+void Compilation::collect(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+    return;
+  ScriptPlace place = placeOf(diagnostic.getLocation(), sources_);
+  Diagnostic &message = diagnostics_.report(DiagCode::PD1000, place.span, diagnostic.str());
+  for (Span call : place.calls)
+    message.withSecondary(call, "in the call at");
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    Span span = placeOf(note.getLocation(), sources_).span;
+    if (span.isValid())
+      message.withSecondary(span, note.str());
+    else
+      message.withNote(note.str());
+  }
+}
+
+ExcerptFunction Compilation::excerpts() const {
+  return [this](FileLineColRange place) {
+    Span span = placeOf(place, sources_).span;
+    return span.isValid() ? renderSnippet(span, sources_, {}) : std::string();
+  };
+}
+
+int Compilation::report() const { return reportDiagnostics(diagnostics_, arguments_.format); }
+
+//===- Steps ---------------------------------------------------------------===//
+
+static std::string readStandardInput() {
+  std::ostringstream text;
+  text << std::cin.rdbuf();
+  return text.str();
+}
+
+bool Compilation::load() {
+  if (isModule())
+    return loadModule();
+  LoadOptions options;
+  options.builtins = builtinNames();
+  options.stdlibFolder = defaultStdlibFolder();
+  program_ = arguments_.file == "-"
+                 ? loadProgramText(sources_, "<stdin>", readStandardInput(), options, diagnostics_)
+                 : loadProgram(sources_, arguments_.file, options, diagnostics_);
+  return program_ && !diagnostics_.hasErrors();
+}
+
+bool Compilation::loadModule() {
+  absl::StatusOr<FileId> file = sources_.load(arguments_.file);
+  if (!file.ok()) {
+    diagnostics_.report(DiagCode::PD0001, {}, std::string(toStd(file.status().message())));
+    return false;
+  }
+  std::string_view text = sources_.file(*file).text();
+  module_ = parseSourceString<ModuleOp>({text.data(), text.size()}, ParserConfig(&context_),
+                                        arguments_.file);
+  return module_ && !diagnostics_.hasErrors();
+}
+
+bool Compilation::elaborate() {
+  if (isModule())
+    return true;
+  module_ = pdg::elaborate(*program_, sources_, diagnostics_, context_, options_);
+  return module_ && !diagnostics_.hasErrors();
+}
+
+bool Compilation::simplify() {
+  PassManager passes(&context_);
+  buildGraphPipeline(passes);
+  return succeeded(passes.run(*module_)) && !diagnostics_.hasErrors();
+}
+
+} // namespace pdg

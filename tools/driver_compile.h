@@ -1,0 +1,56 @@
+// The path from a file to a graph that can be run, step by step, as all commands of `pdc` take it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "frontend/elaborate.h"
+#include "ir/program_tables.h"
+#include "tools/driver.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+namespace pdg {
+
+/// One compilation: of a script, or of a module in the pdg dialect (a file named *.mlir). Each step
+/// needs the one before and returns false if there were errors; they are in `diagnostics`.
+class Compilation {
+public:
+  explicit Compilation(const ProgramArguments &arguments);
+
+  /// Says which tensors are fed: only now is it an error if an input is not. Before elaborate().
+  void setInputs(std::map<std::string, FedInput> inputs);
+
+  /// Reads the script and what it imports, or the module.
+  bool load();
+  /// From the script to the graph. Nothing to do for a module.
+  bool elaborate();
+  /// Differentiates and simplifies the graph.
+  bool simplify();
+  /// All three.
+  bool compile() { return load() && elaborate() && simplify(); }
+
+  /// Prints what there is to say. Returns the exit code so far.
+  int report() const;
+
+  bool isModule() const { return arguments_.file.ends_with(".mlir"); }
+  const Program *program() const { return program_.get(); }
+  mlir::ModuleOp module() const { return *module_; }
+  DiagnosticEngine &diagnostics() { return diagnostics_; }
+  const DataPaths &paths() const { return options_.data; }
+
+  /// Source lines for the texts of run-time errors.
+  ExcerptFunction excerpts() const;
+
+private:
+  bool loadModule();
+  void collect(mlir::Diagnostic &diagnostic);
+
+  ProgramArguments arguments_;
+  ElaborateOptions options_;
+  SourceManager sources_;
+  DiagnosticEngine diagnostics_;
+  std::unique_ptr<Program> program_;
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+} // namespace pdg

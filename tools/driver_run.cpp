@@ -1,0 +1,171 @@
+// `pdc run`: compiles, feeds, runs, and hands over what the program returns.
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/driver.h"
+
+#include "ir/interpret/interpreter.h"
+#include "runtime/checkpoint/npy.h"
+#include "runtime/checkpoint/npz.h"
+#include "runtime/worker/execution_context.h"
+#include "runtime/worker/text.h"
+#include "tools/driver_compile.h"
+#include "tools/driver_report.h"
+#include "tools/interrupt.h"
+#include "tools/run_native.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+namespace pdg {
+
+//===----------------------------------------------------------------------===//
+// What goes in
+//===----------------------------------------------------------------------===//
+
+/// The tensors of all `--feed`s by the name of their input. Of an archive that is fed as a whole all
+/// arrays are there; those that no input asks for are not fed.
+struct Feeds {
+  std::map<std::string, HostTensor> tensors;
+  std::set<std::string> optional; ///< From archives.
+
+  absl::Status add(const std::string &name, absl::StatusOr<HostTensor> tensor) {
+    if (!tensor.ok())
+      return tensor.status();
+    if (!tensors.try_emplace(name, *std::move(tensor)).second)
+      return absl::InvalidArgumentError(absl::StrCat("input '", name, "' is fed twice"));
+    return absl::OkStatus();
+  }
+};
+
+static absl::Status readArchive(const std::string &file, Feeds &feeds) {
+  absl::StatusOr<std::vector<NamedTensor>> arrays = readNpz(file);
+  if (!arrays.ok())
+    return arrays.status();
+  for (NamedTensor &array : *arrays)
+    // What is fed by its name counts more than what an archive happens to have.
+    if (!feeds.tensors.contains(array.name)) {
+      feeds.tensors[array.name] = std::move(array.tensor);
+      feeds.optional.insert(array.name);
+    }
+  return absl::OkStatus();
+}
+
+static absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &arguments) {
+  Feeds feeds;
+  absl::Status status;
+  for (const FeedArgument &feed : arguments)
+    if (!feed.name.empty() && status.ok())
+      status = feeds.add(feed.name, feed.array.empty() ? readNpy(feed.file)
+                                                       : readNpz(feed.file, feed.array));
+  for (const FeedArgument &feed : arguments)
+    if (feed.name.empty() && status.ok())
+      status = readArchive(feed.file, feeds);
+  if (!status.ok())
+    return status;
+  return feeds;
+}
+
+static std::map<std::string, FedInput> typesOf(const Feeds &feeds) {
+  std::map<std::string, FedInput> types;
+  for (const auto &[name, tensor] : feeds.tensors)
+    types[name] = {tensor.dtype(), tensor.shape()};
+  return types;
+}
+
+static absl::Status feedInputs(ExecutionContext &context, Feeds feeds) {
+  for (const InputInfo &input : context.program().inputs)
+    if (auto tensor = feeds.tensors.extract(input.name))
+      if (absl::Status status = context.feed(input.name, std::move(tensor.mapped())); !status.ok())
+        return status;
+  for (const auto &[name, tensor] : feeds.tensors)
+    if (!feeds.optional.contains(name))
+      return absl::InvalidArgumentError(absl::StrCat("no input '", name, "' is used"));
+  return absl::OkStatus();
+}
+
+//===----------------------------------------------------------------------===//
+// What comes out
+//===----------------------------------------------------------------------===//
+
+/// Prints "name = value" for each value.
+static absl::Status printValues(std::span<const TensorRef> values) {
+  for (const TensorRef &value : values) {
+    std::string line = value.name + " = ";
+    appendValue({.dtype = value.tensor->dtype(), .rank = value.tensor->rank()},
+                reinterpret_cast<const char *>(value.tensor->bytes()),
+                value.tensor->shape().data(), line);
+    line += '\n';
+    std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+  return std::fflush(stdout) == 0 ? absl::OkStatus()
+                                  : absl::ErrnoToStatus(errno, "cannot write to standard output");
+}
+
+static absl::Status handOver(ExecutionContext &context, const RunArguments &arguments) {
+  std::vector<TensorRef> values = context.fetchedValues();
+  absl::Status status = arguments.fetchFile.empty() ? printValues(values)
+                                                    : writeNpz(arguments.fetchFile, values);
+  if (status.ok() && !arguments.saveFile.empty())
+    status = context.save(arguments.saveFile);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The run
+//===----------------------------------------------------------------------===//
+
+static RunOptions runOptionsOf(const RunArguments &arguments, const DataPaths &paths) {
+  RunOptions options;
+  options.paths = paths;
+  options.seed = arguments.seed.value_or(0);
+  options.threads = static_cast<int>(arguments.threads);
+  options.isQuiet = arguments.quiet;
+  options.loadFile = arguments.loadFile;
+  options.loadOnly = arguments.only;
+  return options;
+}
+
+/// Runs the compiled program until its end, an error or an interrupt. Returns an exit code.
+static int execute(Compilation &compilation, const ProgramTables &tables,
+                   const RunArguments &arguments, ExecutionContext &context) {
+  ReportFormat format = arguments.program.format;
+  setInterruptAction([](void *run) { static_cast<ExecutionContext *>(run)->interrupt(); },
+                     &context);
+  int exitCode =
+      arguments.interpret
+          ? static_cast<int>(interpret(compilation.module(), tables, context,
+                                       {.checksNan = arguments.checkNan}))
+          : runNative(compilation.module(), tables, context, arguments);
+  setInterruptAction(nullptr, nullptr);
+  if (exitCode != 0)
+    return reportRunError(context.error(), format);
+  absl::Status status = handOver(context, arguments);
+  return status.ok() ? ExitDone : reportStatus(status, format);
+}
+
+int runCommand(const RunArguments &arguments) {
+  ReportFormat format = arguments.program.format;
+  absl::StatusOr<Feeds> feeds = readFeeds(arguments.feeds);
+  if (!feeds.ok())
+    return reportStatus(feeds.status(), format);
+  Compilation compilation(arguments.program);
+  compilation.setInputs(typesOf(*feeds));
+  if (!compilation.compile())
+    return compilation.report();
+  mlir::FailureOr<ProgramTables> tables = ProgramTables::build(
+      compilation.module(), {compilation.excerpts(), arguments.checkNan});
+  if (int exitCode = compilation.report(); failed(tables) || exitCode != 0)
+    return ExitWrongInput;
+  if (isInterrupted())
+    return ExitInterrupted;
+  absl::StatusOr<std::unique_ptr<ExecutionContext>> context =
+      ExecutionContext::create(tables->info(), runOptionsOf(arguments, compilation.paths()));
+  absl::Status status = context.ok() ? feedInputs(**context, *std::move(feeds)) : context.status();
+  if (!status.ok())
+    return reportStatus(status, format);
+  return execute(compilation, *tables, arguments, **context);
+}
+
+} // namespace pdg
