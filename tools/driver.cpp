@@ -80,18 +80,18 @@ static std::string textOf(mlir::ModuleOp module) {
   return text;
 }
 
-/// Writes the stages behind the graph. They need native code, which is made once for each.
+/// Writes the stages behind the graph.
 static absl::Status emitNativeStages(Compilation &compilation, const EmitArguments &arguments,
                                      StageWriter &writer) {
-  for (std::string_view stage : {"loops", "llvm", "asm"}) {
-    if (!writer.wants(stage))
-      continue;
-    absl::StatusOr<std::string> text = emitNative(compilation.module(), stage, arguments);
-    if (!text.ok())
-      return text.status();
-    if (absl::Status status = writer.write(stage, *text); !status.ok())
-      return status;
-  }
+  std::optional<NativeTexts> texts = emitNative(compilation, arguments.isa);
+  if (!texts)
+    return absl::OkStatus(); // The compilation reports why.
+  const std::pair<std::string_view, const std::string &> stages[] = {
+      {"loops", texts->loops}, {"llvm", texts->llvm}, {"asm", texts->assembly}};
+  for (const auto &[stage, text] : stages)
+    if (writer.wants(stage))
+      if (absl::Status status = writer.write(stage, text); !status.ok())
+        return status;
   return absl::OkStatus();
 }
 

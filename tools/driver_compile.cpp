@@ -61,6 +61,13 @@ ExcerptFunction Compilation::excerpts() const {
   };
 }
 
+std::string Compilation::sourceTexts() const {
+  std::string texts;
+  for (FileId id = 0; id < sources_.size(); ++id)
+    texts += sources_.file(id).text();
+  return texts;
+}
+
 int Compilation::report() const { return reportDiagnostics(diagnostics_, arguments_.format); }
 
 //===- Steps ---------------------------------------------------------------===//

@@ -39,6 +39,8 @@ public:
 
   /// Source lines for the texts of run-time errors.
   ExcerptFunction excerpts() const;
+  /// All that was read, one text after the other.
+  std::string sourceTexts() const;
 
 private:
   bool loadModule();

@@ -15,6 +15,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -127,22 +128,46 @@ static RunOptions runOptionsOf(const RunArguments &arguments, const DataPaths &p
   return options;
 }
 
-/// Runs the compiled program until its end, an error or an interrupt. Returns an exit code.
-static int execute(Compilation &compilation, const ProgramTables &tables,
-                   const RunArguments &arguments, ExecutionContext &context) {
-  ReportFormat format = arguments.program.format;
+/// A program that is ready to run.
+struct Executable {
+  ProgramInfo info;
+  /// Runs it; false if it stopped before its end.
+  std::function<bool(ExecutionContext &)> run;
+};
+
+static std::optional<Executable> makeInterpreted(Compilation &compilation, bool checksNan) {
+  mlir::FailureOr<ProgramTables> built =
+      ProgramTables::build(compilation.module(), {compilation.excerpts(), checksNan});
+  if (failed(built))
+    return std::nullopt;
+  auto tables = std::make_shared<ProgramTables>(std::move(*built));
+  return Executable{tables->info(), [&compilation, tables, checksNan](ExecutionContext &context) {
+                      return interpret(compilation.module(), *tables, context,
+                                       {.checksNan = checksNan}) == 0;
+                    }};
+}
+
+static std::optional<Executable> makeNative(Compilation &compilation, const std::string &isa) {
+  std::optional<NativeCode> native = loadNative(compilation, isa);
+  if (!native)
+    return std::nullopt;
+  std::shared_ptr<LoadedProgram> program = std::move(native->program);
+  return Executable{std::move(native->info), [program](ExecutionContext &context) {
+                      return context.run(program->init(), program->main());
+                    }};
+}
+
+/// Runs the program until its end, an error or an interrupt. Returns an exit code.
+static int execute(const Executable &program, const RunArguments &arguments,
+                   ExecutionContext &context) {
   setInterruptAction([](void *run) { static_cast<ExecutionContext *>(run)->interrupt(); },
                      &context);
-  int exitCode =
-      arguments.interpret
-          ? static_cast<int>(interpret(compilation.module(), tables, context,
-                                       {.checksNan = arguments.checkNan}))
-          : runNative(compilation.module(), tables, context, arguments);
+  bool isDone = program.run(context);
   setInterruptAction(nullptr, nullptr);
-  if (exitCode != 0)
-    return reportRunError(context.error(), format);
+  if (!isDone)
+    return reportRunError(context.error(), arguments.program.format);
   absl::Status status = handOver(context, arguments);
-  return status.ok() ? ExitDone : reportStatus(status, format);
+  return status.ok() ? ExitDone : reportStatus(status, arguments.program.format);
 }
 
 int runCommand(const RunArguments &arguments) {
@@ -152,20 +177,22 @@ int runCommand(const RunArguments &arguments) {
     return reportStatus(feeds.status(), format);
   Compilation compilation(arguments.program);
   compilation.setInputs(typesOf(*feeds));
-  if (!compilation.compile())
-    return compilation.report();
-  mlir::FailureOr<ProgramTables> tables = ProgramTables::build(
-      compilation.module(), {compilation.excerpts(), arguments.checkNan});
-  if (int exitCode = compilation.report(); failed(tables) || exitCode != 0)
-    return ExitWrongInput;
+  std::optional<Executable> program;
+  // Only the interpreter looks at every value.
+  if (compilation.compile())
+    program = arguments.interpret || arguments.checkNan
+                  ? makeInterpreted(compilation, arguments.checkNan)
+                  : makeNative(compilation, arguments.isa);
+  if (int exitCode = compilation.report(); !program)
+    return exitCode;
   if (isInterrupted())
     return ExitInterrupted;
   absl::StatusOr<std::unique_ptr<ExecutionContext>> context =
-      ExecutionContext::create(tables->info(), runOptionsOf(arguments, compilation.paths()));
+      ExecutionContext::create(program->info, runOptionsOf(arguments, compilation.paths()));
   absl::Status status = context.ok() ? feedInputs(**context, *std::move(feeds)) : context.status();
   if (!status.ok())
     return reportStatus(status, format);
-  return execute(compilation, *tables, arguments, **context);
+  return execute(*program, arguments, **context);
 }
 
 } // namespace pdg

@@ -1,21 +1,82 @@
-// Says that there is no native code yet; the interpreter runs every program.
+// Compiles graphs to native code, with a cache: the same program is compiled once on a machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/run_native.h"
 
+#include "passes/codegen/cpu/native_program.h"
+#include "passes/codegen/jit/object_compiler.h"
+#include "passes/codegen/jit/program_cache.h"
+
 namespace pdg {
 
-static absl::Status missing() {
-  return absl::FailedPreconditionError("there is no native code yet; --interpret runs the program");
+static void report(Compilation &compilation, std::string message) {
+  compilation.diagnostics().report(DiagCode::PD1000, {}, std::move(message));
 }
 
-int runNative(mlir::ModuleOp, const ProgramTables &, ExecutionContext &context,
-              const RunArguments &) {
-  context.fail(missing());
-  return context.error().exitCode;
+static std::optional<TargetInfo> chooseTarget(Compilation &compilation, const std::string &isa) {
+  TargetInfo target = isa == "avx2" ? avx2Target() : isa == "avx512" ? avx512Target() : hostTarget();
+  if (!target.name.empty() && (isa.empty() || hostRuns(target)))
+    return target;
+  report(compilation, isa.empty() ? "native code needs a processor with AVX2 and FMA; --interpret "
+                                    "runs the program on any"
+                                  : "this processor does not run " + isa + " code");
+  return std::nullopt;
 }
 
-absl::StatusOr<std::string> emitNative(mlir::ModuleOp, std::string_view, const EmitArguments &) {
-  return missing();
+/// What the code and its tables depend on: the graph with its places, and the lines that run-time
+/// errors show.
+static std::string keyOf(Compilation &compilation, const TargetInfo &target) {
+  std::string graph;
+  llvm::raw_string_ostream stream(graph);
+  compilation.module().print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  std::string sources = compilation.sourceTexts();
+  return ProgramCache::keyOf({graph, sources, target.name});
+}
+
+static std::optional<NativeProgram> compile(Compilation &compilation, const TargetInfo &target,
+                                            NativeStages *stages) {
+  mlir::DialectRegistry registry;
+  registerCodegenDialects(registry);
+  compilation.module().getContext()->appendDialectRegistry(registry);
+  mlir::FailureOr<NativeProgram> program =
+      compileNative(compilation.module(), {compilation.excerpts()}, target, stages);
+  if (failed(program))
+    return std::nullopt;
+  return std::move(*program);
+}
+
+std::optional<NativeCode> loadNative(Compilation &compilation, const std::string &isa) {
+  std::optional<TargetInfo> target = chooseTarget(compilation, isa);
+  if (!target)
+    return std::nullopt;
+  ProgramCache cache;
+  std::string key = keyOf(compilation, *target);
+  NativeProgram program;
+  if (std::optional<ProgramCache::Entry> entry = cache.find(key)) {
+    program = {std::move(entry->info), std::move(entry->object)};
+  } else {
+    std::optional<NativeProgram> compiled = compile(compilation, *target, nullptr);
+    if (!compiled)
+      return std::nullopt;
+    program = *std::move(compiled);
+    cache.store(key, program.info, *program.object);
+  }
+  auto loaded = LoadedProgram::load(std::move(program.object));
+  if (!loaded) {
+    report(compilation, "cannot load the compiled program: " + llvm::toString(loaded.takeError()));
+    return std::nullopt;
+  }
+  return NativeCode{std::move(program.info), std::move(*loaded)};
+}
+
+std::optional<NativeTexts> emitNative(Compilation &compilation, const std::string &isa) {
+  // Texts are made for any target, also one that this processor does not run.
+  std::optional<TargetInfo> target = isa == "avx2"     ? avx2Target()
+                                     : isa == "avx512" ? avx512Target()
+                                                       : chooseTarget(compilation, "");
+  NativeStages stages;
+  if (!target || !compile(compilation, *target, &stages))
+    return std::nullopt;
+  return NativeTexts{std::move(stages.loops), std::move(stages.llvm), std::move(stages.assembly)};
 }
 
 } // namespace pdg

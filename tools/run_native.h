@@ -2,19 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ir/program_tables.h"
-#include "runtime/worker/execution_context.h"
-#include "tools/driver.h"
+#include "passes/codegen/jit/program_loader.h"
+#include "tools/driver_compile.h"
+
+#include <memory>
+#include <optional>
+#include <string>
 
 namespace pdg {
 
-/// Compiles `module` to native code, or finds it in the cache, and runs it. Returns 0, or else the
-/// exit code of `context.error()`.
-int runNative(mlir::ModuleOp module, const ProgramTables &tables, ExecutionContext &context,
-              const RunArguments &arguments);
+/// Native code that is ready to run: it is valid as long as `program` lives.
+struct NativeCode {
+  ProgramInfo info;
+  std::unique_ptr<LoadedProgram> program;
+};
 
-/// Lowers `module` to one of the stages "loops", "llvm", "asm" and gives its text.
-absl::StatusOr<std::string> emitNative(mlir::ModuleOp module, std::string_view stage,
-                                       const EmitArguments &arguments);
+/// Compiles the graph of `compilation` for `isa` (empty: the best that this processor runs), or
+/// finds it in the cache, and loads it. The graph is changed. After an error, which is in the
+/// diagnostics of `compilation`, there is no code.
+std::optional<NativeCode> loadNative(Compilation &compilation, const std::string &isa);
+
+/// The texts of the stages behind the graph.
+struct NativeTexts {
+  std::string loops, llvm, assembly;
+};
+
+/// Compiles like loadNative and keeps the texts.
+std::optional<NativeTexts> emitNative(Compilation &compilation, const std::string &isa);
 
 } // namespace pdg

@@ -51,7 +51,10 @@ FailureOr<NativeProgram> compileNative(ModuleOp graph, const TableOptions &optio
   }
   ObjectOptions objectOptions;
   objectOptions.verify = stages != nullptr;
-  objectOptions.llvmIr = stages ? &stages->llvm : nullptr;
+  if (stages) {
+    objectOptions.llvmIr = &stages->llvm;
+    objectOptions.assembly = &stages->assembly;
+  }
   auto object = compileToObject(*code, target, objectOptions);
   if (!object) {
     emitError(graph.getLoc()) << "cannot compile: " << llvm::toString(object.takeError());

@@ -23,6 +23,7 @@ struct NativeProgram {
 struct NativeStages {
   std::string loops; ///< Kernels and program in upstream dialects.
   std::string llvm;  ///< LLVM IR.
+  std::string assembly;
 };
 
 /// The passes from a differentiated graph to fused groups.

@@ -30,6 +30,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 
@@ -86,6 +87,18 @@ static void setTargetAttributes(llvm::Module &module, const TargetInfo &target) 
   }
 }
 
+/// Writes the code of `module`, which the code generator changes, as an object or as assembly.
+static llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
+                            llvm::CodeGenFileType type, bool verify,
+                            llvm::SmallVectorImpl<char> &bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager codegen;
+  if (machine.addPassesToEmitFile(codegen, stream, nullptr, type, !verify))
+    return failure("the code generator cannot write this kind of file");
+  codegen.run(module);
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
@@ -111,12 +124,17 @@ compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &
   }
 
   llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager codegen;
-  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
-                                      !options.verify))
-    return failure("the code generator cannot write objects");
-  codegen.run(*llvmModule);
+  if (options.assembly) {
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
+    if (llvm::Error error = emitCode(*copy, **machine, llvm::CodeGenFileType::AssemblyFile,
+                                     options.verify, bytes))
+      return error;
+    options.assembly->assign(bytes.begin(), bytes.end());
+    bytes.clear();
+  }
+  if (llvm::Error error = emitCode(*llvmModule, **machine, llvm::CodeGenFileType::ObjectFile,
+                                   options.verify, bytes))
+    return error;
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "pdg.o",
                                                          /*RequiresNullTerminator=*/false);
 }
