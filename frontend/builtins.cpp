@@ -152,6 +152,12 @@ std::optional<SmallVector<int64_t>> BuiltinCall::pair(size_t i, ArrayRef<int64_t
     auto known = elaborator.constantInt({each, args[i].span}, "a size of a window");
     if (!known)
       return std::nullopt;
+    constexpr int64_t MaxWindow = 1 << 20;
+    if (*known < 0 || *known > MaxWindow) {
+      emit.error(DiagCode::PD0111, args[i].span,
+                 absl::StrCat("expected a number from 0 to ", MaxWindow, ", found ", *known));
+      return std::nullopt;
+    }
     result.push_back(*known);
   }
   return result;

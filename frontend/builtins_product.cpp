@@ -59,7 +59,7 @@ static Datum matmul(BuiltinCall &call) {
     return Poison();
   int64_t left = Emitter::rankOf(x), right = Emitter::rankOf(y);
   bool isBatched = left > 2 || right > 2;
-  bool fits = left >= 1 && right >= 1 && left < 20 && (right <= 2 || right == left);
+  bool fits = left >= 1 && right >= 1 && left <= 10 && (right <= 2 || right == left);
   if (!fits || (isBatched && left < 2)) {
     call.emit.error(DiagCode::PD0101, call.span,
                     "'matmul' expects matrices or vectors, or two stacks of matrices")
@@ -72,9 +72,9 @@ static Datum matmul(BuiltinCall &call) {
   std::string batch;
   for (int64_t axis = 0; axis + 2 < left; ++axis)
     batch += static_cast<char>('a' + axis);
-  std::string rows = left > 1 ? "y" : "", columns = right > 1 ? "z" : "";
-  rule.lhs = batch + rows + "x";
-  rule.rhs = (right > 2 ? batch : "") + "x" + columns;
+  std::string rows = left > 1 ? "i" : "", columns = right > 1 ? "j" : "";
+  rule.lhs = batch + rows + "k";
+  rule.rhs = (right > 2 ? batch : "") + "k" + columns;
   rule.out = batch + rows + columns;
   return contractBy(call, 0, rule, x, y);
 }

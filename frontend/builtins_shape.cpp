@@ -124,9 +124,10 @@ static Datum reshape(BuiltinCall &call) {
   RankedTensorType type = Emitter::typeOf(x);
   if (wildcard && type.hasStaticShape() && shape->sizes.empty()) {
     int64_t others = 1;
+    bool overflow = false;
     for (int64_t size : shape->shape)
-      others *= std::max<int64_t>(size, 1);
-    shape->shape[*wildcard] = type.getNumElements() / others;
+      overflow |= llvm::MulOverflow(others, std::max<int64_t>(size, 1), others);
+    shape->shape[*wildcard] = overflow ? 0 : type.getNumElements() / others;
   } else if (wildcard) {
     Value rest = remainingSize(call, x, *shape, *wildcard);
     if (!rest)
@@ -214,12 +215,20 @@ static Datum concat(BuiltinCall &call) {
   return all;
 }
 
+static constexpr int64_t MaxPadding = int64_t{1} << 30;
+
 static Datum pad(BuiltinCall &call) {
   Value x = call.tensor(0);
   auto axis = x ? call.axis(1, Emitter::rankOf(x), 0) : std::nullopt;
   auto before = call.integer(2, 0), after = call.integer(3, 0);
   if (!axis || !before || !after)
     return Poison();
+  if (*before < 0 || *after < 0 || *before > MaxPadding || *after > MaxPadding) {
+    call.emit.error(DiagCode::PD0111, call.span,
+                    absl::StrCat("expected a padding of 0 to ", MaxPadding, ", found ", *before,
+                                 " and ", *after));
+    return Poison();
+  }
   return result(call.emit.make<PadOp>(call.span, x, *axis, *before, *after));
 }
 
@@ -296,6 +305,11 @@ static Datum oneHot(BuiltinCall &call) {
     return Poison();
   if (!isIntTensor(ids.getType())) {
     call.error(0, "a tensor of integers");
+    return Poison();
+  }
+  if (*classes < 1) {
+    call.emit.error(DiagCode::PD0111, call.args[1].span,
+                    absl::StrCat("expected at least one class, found ", *classes));
     return Poison();
   }
   Emitter &emit = call.emit;

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace pdg {
 
 /// More applications of blocks and unrolled rounds than this are a mistake in the script.
-static constexpr size_t MaxWork = 200'000;
+static constexpr size_t MaxWork = 50'000;
 
 OwningOpRef<ModuleOp> elaborate(const Program &program, const SourceManager &sources,
                                 DiagnosticEngine &diagnostics, MLIRContext &context,
@@ -50,7 +50,7 @@ OwningOpRef<ModuleOp> Elaborator::run() {
   auto program = ProgramOp::create(emit.b, emit.loc(start));
   programOp_ = program;
   emit.b.setInsertionPointToStart(&program.getBody().emplaceBlock());
-  checkConstantNames();
+  checkGivenNames();
   exec(script.stmts);
   YieldOp::create(emit.b, emit.loc(start), ValueRange());
   checkInstances();

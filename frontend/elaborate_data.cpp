@@ -107,6 +107,10 @@ bool Elaborator::readSourceArgs(const CallExpr &call, SourceInfo &info) {
 void Elaborator::execData(const DeclStmt &stmt) {
   const Decl &decl = stmt.decl();
   frame_->names[&decl] = Poison();
+  if (frame_->block) {
+    emit.error(DiagCode::PD0048, stmt.span, "expected 'data' only in the script itself");
+    return;
+  }
   auto *call = dynAs<CallExpr>(stmt.init.get());
   auto *reader = call ? dynAs<MemberExpr>(call->callee.get()) : nullptr;
   if (!reader || !reader->builtin.starts_with("io.")) {
@@ -199,8 +203,8 @@ void Elaborator::execConst(const DeclStmt &stmt) {
   define(*stmt.pattern, value);
 }
 
-/// A name that is set must be a constant of the script.
-void Elaborator::checkConstantNames() {
+/// A name that is set must be a constant of the script, one that is fed an input.
+void Elaborator::checkGivenNames() {
   std::vector<std::string> known;
   for (const StmtPtr &stmt : program_.main().stmts)
     if (auto *decl = dynAs<DeclStmt>(stmt.get());
@@ -212,6 +216,18 @@ void Elaborator::checkConstantNames() {
     Diagnostic &error =
         emit.error(DiagCode::PD0119, {}, absl::StrCat("--set ", name, ": the script has no constant '",
                                                   name, "' at its top level"));
+    if (std::string near = findNearest(name, known); !near.empty())
+      error.withHint(absl::StrCat("did you mean '", near, "'?"));
+  }
+  known.clear();
+  for (const StmtPtr &stmt : program_.main().stmts)
+    if (auto *decl = dynAs<DeclStmt>(stmt.get()); decl && decl->declKind == DeclKind::Input)
+      known.push_back(decl->decl().name);
+  for (const auto &[name, input] : options_.inputs) {
+    if (llvm::is_contained(known, name))
+      continue;
+    Diagnostic &error = emit.error(
+        DiagCode::PD0118, {}, absl::StrCat("--feed ", name, ": the script has no input '", name, "'"));
     if (std::string near = findNearest(name, known); !near.empty())
       error.withHint(absl::StrCat("did you mean '", near, "'?"));
   }

@@ -105,6 +105,12 @@ Value Emitter::finish(OperationState &state, Span span, InferTypes infer) {
     reportRefusal(state, span);
     return {};
   }
+  if (isTooManyElements(llvm::cast<RankedTensorType>(types.front()).getShape())) {
+    error(DiagCode::PD0101, span, "the result has too many elements")
+        .withNote(absl::StrCat("it would be ",
+                               typeText(llvm::cast<RankedTensorType>(types.front()))));
+    return {};
+  }
   state.addTypes(types);
   Operation *op = b.create(state);
   if (succeeded(verify(op, /*verifyRecursively=*/false)))
@@ -263,6 +269,16 @@ std::optional<int64_t> Emitter::constantInt(Value value) {
   bool isUnsigned = dtypeOf(value) == DType::U8 || dtypeOf(value) == DType::Bool;
   APInt number = attribute.getSplatValue<APInt>();
   return isUnsigned ? static_cast<int64_t>(number.getZExtValue()) : number.getSExtValue();
+}
+
+bool isTooManyElements(ArrayRef<int64_t> shape) {
+  constexpr int64_t MaxElements = int64_t{1} << 44;
+  int64_t product = 1;
+  for (int64_t size : shape)
+    if (!ShapedType::isDynamic(size) &&
+        (llvm::MulOverflow(product, std::max<int64_t>(size, 1), product) || product > MaxElements))
+      return true;
+  return false;
 }
 
 std::optional<int64_t> knownSize(AffineExpr size) {

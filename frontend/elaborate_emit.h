@@ -122,6 +122,9 @@ private:
   mlir::ScopedDiagnosticHandler handler_;
 };
 
+/// True if a tensor of this shape is larger than any memory.
+bool isTooManyElements(llvm::ArrayRef<int64_t> shape);
+
 /// The size as a number, if it is known when compiling.
 std::optional<int64_t> knownSize(mlir::AffineExpr size);
 

@@ -137,6 +137,11 @@ Datum Elaborator::evalSequence(const std::vector<ExprPtr> &elements, bool isTupl
     if (sequence->elements.back().isPoison())
       return Poison();
   }
+  constexpr size_t MaxCount = 100'000; // of sequences that contain each other
+  if (sequence->count() > MaxCount) {
+    emit.error(DiagCode::PD0109, elements.front()->span, "the list has too many elements");
+    return Poison();
+  }
   return SequencePtr(sequence);
 }
 

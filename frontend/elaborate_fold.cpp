@@ -137,6 +137,9 @@ Folded foldBinary(BinaryOp op, const Datum &x, const Datum &y) {
     return foldDoubles(op, asDouble(x), asDouble(y));
   bool isEquality = op == BinaryOp::Eq || op == BinaryOp::Ne;
   if (auto *left = x.get<std::string>(), *right = y.get<std::string>(); left && right) {
+    constexpr size_t MaxLength = 1 << 20;
+    if (op == BinaryOp::Add && left->size() + right->size() > MaxLength)
+      return failed("the text is too long");
     if (op == BinaryOp::Add)
       return {*left + *right, ""};
     if (auto flag = compare(op, *left, *right))

@@ -78,13 +78,19 @@ Datum Elaborator::indexSequence(const SequencePtr &sequence, const IndexExpr &ex
   return Poison();
 }
 
+/// A bound of a slice or index; far away ones are as wrong as those nearby.
+static int64_t clampIndex(int64_t index) {
+  constexpr int64_t Far = int64_t{1} << 60;
+  return std::clamp(index, -Far, Far);
+}
+
 Value Elaborator::sliceAxis(Value x, int64_t axis, const RangeExpr &range) {
   int64_t begin = 0, size = -1;
   if (range.lo) {
     auto known = constantInt(evalOperand(*range.lo), "the begin of a slice");
     if (!known)
       return {};
-    begin = *known;
+    begin = clampIndex(*known);
   }
   if (range.hi) {
     Operand upper = evalOperand(*range.hi);
@@ -96,7 +102,7 @@ Value Elaborator::sliceAxis(Value x, int64_t axis, const RangeExpr &range) {
       auto known = constantInt(upper, "the end of a slice");
       if (!known)
         return {};
-      size = *known - begin + (range.isInclusive ? 1 : 0);
+      size = clampIndex(*known) - begin + (range.isInclusive ? 1 : 0);
     }
     if (!isWhole && size < 0) {
       emit.error(DiagCode::PD0111, range.span, "the end of this slice lies before its begin");

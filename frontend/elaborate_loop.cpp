@@ -188,6 +188,8 @@ bool NeedsConstant::stmt(const Stmt &each) {
 
 bool Elaborator::mustUnroll(const ForStmt &stmt) {
   auto isList = [&](const Expr &base) {
+    if (base.kind == ExprKind::List || base.kind == ExprKind::Tuple)
+      return true;
     if (auto *call = dynAs<CallExpr>(&base)) {
       auto *name = dynAs<NameExpr>(call->callee.get());
       return name && name->isBuiltin && name->name == "shape";

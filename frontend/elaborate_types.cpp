@@ -32,6 +32,18 @@ static const Decl *dimVariable(const Expr &expr) {
   return name && name->decl && name->decl->kind == DeclKind::DimVar ? name->decl : nullptr;
 }
 
+/// The size that is written at `expr`; null after an error. Builds no op if that can be avoided.
+AffineExpr Elaborator::writtenSize(const Expr &expr) {
+  const Decl *variable = dimVariable(expr);
+  if (variable && frame_->dims.contains(variable))
+    return frame_->dims[variable].size;
+  Operand operand = evalOperand(expr);
+  if (auto known = knownInt(operand.value))
+    return emit.b.getAffineConstantExpr(*known);
+  Value size = this->size(operand, "a size");
+  return size ? emit.shapes.valueOf(size) : AffineExpr();
+}
+
 bool Elaborator::bindType(const TypeSyntax &type, Value value, Span span) {
   DType found = Emitter::dtypeOf(value);
   elementType(type, found);
@@ -70,11 +82,9 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
     return {};
   }
   for (size_t i = 0; i < dims.size(); ++i) {
-    Operand wanted = evalOperand(*type.dims[i]);
-    Value size = this->size(wanted, "a size");
-    if (!size)
+    AffineExpr expected = writtenSize(*type.dims[i]);
+    if (!expected)
       return {};
-    AffineExpr expected = emit.shapes.valueOf(size);
     if (expected == dims[i])
       continue;
     if (knownSize(expected) && knownSize(dims[i])) {
@@ -87,6 +97,7 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
       return {};
     }
     // Only the run can tell.
+    Value size = this->size(evalOperand(*type.dims[i]), "a size");
     Value found = emit.sizeOf(value, i, span);
     Value equal = emit.make<EqOp>(span, found, size);
     Builder &b = emit.b;
@@ -130,6 +141,10 @@ RankedTensorType Elaborator::staticType(const TypeSyntax &type, const std::strin
       return {};
     }
     shape.push_back(*known);
+  }
+  if (isTooManyElements(shape)) {
+    emit.error(DiagCode::PD0101, type.span, absl::StrCat(what, " has too many elements"));
+    return {};
   }
   return RankedTensorType::get(shape, emit.elementOf(*dtype));
 }

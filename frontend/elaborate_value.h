@@ -85,7 +85,18 @@ struct Operand {
 struct Sequence {
   std::vector<Datum> elements;
   bool isTuple = false;
+
+  /// The number of values in it and in the sequences in it.
+  size_t count() const;
 };
+
+inline size_t Sequence::count() const {
+  size_t result = elements.size();
+  for (const Datum &element : elements)
+    if (auto *part = element.get<SequencePtr>())
+      result += (*part)->count();
+  return result;
+}
 
 /// Arguments by their declaration.
 using BoundArgs = std::map<const Decl *, Operand>;

@@ -62,6 +62,7 @@ public:
   std::optional<DType> elementType(const TypeSyntax &type, std::optional<DType> found);
   /// Checks a value against a written type; binds the dimension variables that are new. The first
   /// pass only binds, the second only checks, so that the order of arguments does not matter.
+  mlir::AffineExpr writtenSize(const Expr &expr);
   bool bindType(const TypeSyntax &type, mlir::Value value, Span span);
   mlir::Value checkType(const TypeSyntax &type, mlir::Value value, Span span,
                         const std::string &what);
@@ -164,7 +165,7 @@ private:
   bool readSourceArg(const CallArg &arg, SourceInfo &info);
   void execConst(const DeclStmt &stmt);
   Datum constantFromText(const std::string &text, const Datum &like, const DeclStmt &stmt);
-  void checkConstantNames();
+  void checkGivenNames();
 
   // elaborate_control.cpp
   Datum runIf(const IfExpr &expr, size_t arm, mlir::Value condition, bool wantsValue);
