@@ -86,6 +86,8 @@ Dims ShapeAnalysis::compute(Value value) {
     return dimsOf(loop.getInits()[index]);
   if (auto loop = dyn_cast<ForEachOp>(op))
     return dimsOf(loop.getInits()[index]);
+  if (auto fused = dyn_cast<FusedOp>(op))
+    return dimsOf(fused.getBody().front().getTerminator()->getOperand(index));
   if (auto branch = dyn_cast<IfOp>(op))
     return dimsOf(branch.getThenRegion().front().getTerminator()->getOperand(index));
   Dims dims;
