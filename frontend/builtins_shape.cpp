@@ -262,7 +262,8 @@ template <int value> static Datum constantTensor(BuiltinCall &call) {
 }
 
 static Datum full(BuiltinCall &call) {
-  auto type = call.type(2, DType::F32);
+  auto *value = call.value(1).get<Value>();
+  auto type = call.type(2, value ? Emitter::dtypeOf(*value) : DType::F32);
   return type ? filled(call, call.args[1], *type, call.elaborator.shape(call.args[0]))
               : Datum(Poison());
 }
@@ -324,48 +325,11 @@ static Datum oneHot(BuiltinCall &call) {
   return hits ? result(emit.cast(hits, *type, call.span)) : Datum(Poison());
 }
 
-/// Collects the numbers of nested lists; gives the shape, or nothing if they do not form a box.
-static bool collectNumbers(const Datum &value, size_t depth, SmallVectorImpl<int64_t> &shape,
-                           std::vector<Datum> &numbers) {
-  auto *sequence = value.get<SequencePtr>();
-  if (!sequence) {
-    numbers.push_back(value);
-    return depth == shape.size() && (value.isNumber() || value.is<bool>());
-  }
-  int64_t size = (*sequence)->elements.size();
-  if (numbers.empty() && depth == shape.size())
-    shape.push_back(size);
-  if (depth >= shape.size() || shape[depth] != size)
-    return false;
-  return llvm::all_of((*sequence)->elements, [&](const Datum &each) {
-    return collectNumbers(each, depth + 1, shape, numbers);
-  });
-}
-
 static Datum tensorOfList(BuiltinCall &call) {
-  SmallVector<int64_t> shape;
-  std::vector<Datum> numbers;
-  if (!collectNumbers(call.value(0), 0, shape, numbers)) {
-    call.error(0, "lists of numbers of equal lengths");
+  std::optional<DType> type;
+  if (call.has(1) && !(type = call.type(1, DType::F32)))
     return Poison();
-  }
-  bool hasFraction = llvm::any_of(numbers, [](const Datum &n) { return n.is<double>(); });
-  bool isBool = !numbers.empty() && llvm::all_of(numbers, [](const Datum &n) { return n.is<bool>(); });
-  auto type = call.type(1, isBool ? DType::Bool : hasFraction ? DType::F32 : DType::I64);
-  if (!type)
-    return Poison();
-  SmallVector<Attribute> attributes;
-  for (const Datum &number : numbers) {
-    Value scalar = call.elaborator.numberConstant({number, call.args[0].span}, *type);
-    if (!scalar)
-      return Poison();
-    auto constant = scalar.getDefiningOp<ConstantOp>();
-    attributes.push_back(cast<DenseElementsAttr>(constant.getValue()).getSplatValue<Attribute>());
-    constant.erase();
-  }
-  auto tensorType = RankedTensorType::get(shape, call.emit.elementOf(*type));
-  return Value(ConstantOp::create(call.emit.b, call.emit.loc(call.span),
-                                  DenseElementsAttr::get(tensorType, attributes)));
+  return result(call.elaborator.tensorOfList(call.args[0], type));
 }
 
 ArrayRef<Builtin> shapeBuiltins() {

@@ -174,7 +174,7 @@ Value Elaborator::indexAxis(Value x, int64_t &axis, const Expr &index) {
     shape.shape.erase(shape.shape.begin() + axis);
     return emit.make<ReshapeOp>(at.span, slice, shape.sizes, shape.shape);
   }
-  Value ids = tensor(at);
+  Value ids = at.value.is<SequencePtr>() ? tensorOfList(at, std::nullopt) : tensor(at);
   if (!ids)
     return {};
   if (!isIntTensor(ids.getType())) {

@@ -90,7 +90,7 @@ static Value scalarLoss(Elaborator &elaborator, const Operand &operand, const ch
 
 /// Warns that a parameter gets no gradient. The statement goes on.
 static void warnWithoutGradient(DiagnosticEngine &diagnostics, Span span, const std::string &name) {
-  diagnostics.report(DiagCode::PD0093, span,
+  diagnostics.report(DiagCode::PD0191, span,
                      absl::StrCat("the value does not depend on '", name,
                                   "', so its gradient is zero"));
 }
@@ -232,7 +232,7 @@ void Elaborator::execMinimize(const MinimizeStmt &stmt) {
   std::vector<Variable *> targets = targetsOf(stmt, loss);
   if (targets.empty()) {
     if (diagnostics_.errorCount() == errors)
-      diagnostics_.report(DiagCode::PD0092, stmt.span,
+      diagnostics_.report(DiagCode::PD0190, stmt.span,
                           "this updates nothing: the loss depends on no parameter");
     return;
   }

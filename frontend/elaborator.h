@@ -12,7 +12,8 @@ namespace pdg {
 
 /// Elaborates one program. Files by topic:
 ///   elaborate.cpp           entry, frames, names
-///   elaborate_convert.cpp   from values of expressions to tensors and constants; types
+///   elaborate_convert.cpp   from values of expressions to tensors and constants;
+///                           elaborate_list.cpp: from lists; elaborate_types.cpp: written types
 ///   elaborate_expr.cpp      expressions
 ///   elaborate_operators.cpp operators on tensors; elaborate_fold.cpp: on constants
 ///   elaborate_index.cpp     indices and slices
@@ -56,6 +57,8 @@ public:
   mlir::Value size(const Operand &operand, const std::string &what);
   /// A list of sizes, or one size.
   std::optional<ShapeArg> shape(const Operand &operand);
+  /// Nested lists of numbers as a constant; i64, f32 or bool if no type is given.
+  mlir::Value tensorOfList(const Operand &list, std::optional<DType> type);
   Diagnostic &typeError(Span span, const std::string &expected, const Datum &found);
 
   /// The element type that a written type names. Binds a new type variable to `found`.

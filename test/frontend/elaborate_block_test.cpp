@@ -1,0 +1,150 @@
+// Blocks, instances, variables, gradients and data, from script to IR.
+// SPDX-License-Identifier: Apache-2.0
+#include "elaborate_harness.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace pdg::test {
+
+TEST(ElaborateBlock, TypeAndDimensionVariablesBindPerCall) {
+  expectInOrder(irOf(R"(block twice(x: T[N], scale: float = 2.0) -> T[N] { return x * scale }
+input a: f32[3]
+input b: f64[K]
+print(twice(a)); print(twice(b, scale: 3)))"),
+                {"tensor<3xf32>", "dense<3.000000e+00> : tensor<f64>", "tensor<?xf64>"});
+  std::string message = messageOf("block f(x: T[N], y: T[N]) { return x + y }\n"
+                                  "print(f(ones([3]), ones([4])))");
+  expectInOrder(message, {"PD0101", "expected size 3 (N) on axis 0 for the argument 'y'",
+                          "found f32[4]", "in the call of 'f'", "expected because of this type",
+                          "'N' comes from here"});
+}
+
+TEST(ElaborateBlock, ArgumentsAreChecked) {
+  EXPECT_EQ(codesOf("block f(x) { return x }\nprint(f())"), "PD0105 2:7");
+  EXPECT_EQ(codesOf("block f(x) { return x }\nprint(f(1, 2))"), "PD0105 2:12");
+  EXPECT_EQ(codesOf("block f(x) { return x }\nprint(f(y: 1))"), "PD0105 2:9");
+  EXPECT_EQ(codesOf("block f(x, n: int) { return x + n }\nprint(f(1, n: 0.5))"), "PD0100 2:15");
+  EXPECT_EQ(codesOf("block f(x: f32[3]) { return x }\nprint(f(ones([2, 3])))"), "PD0101 2:9");
+  EXPECT_EQ(codesOf("block f(x) -> f32[3] { return ones([4]) }\nprint(f(1))"), "PD0101 1:31");
+  EXPECT_EQ(codesOf("block f(x) { return f(x) }\nprint(f(1))"), "PD0109 1:21");
+}
+
+TEST(ElaborateBlock, BlocksAreValues) {
+  expectInOrder(irOf(R"(import nn
+block apply(x, f: block = nn.gelu) { return f(x) }
+block scaled(x, by: float) { return x * by }
+input x: f32[3]
+print(apply(x)); print(apply(x, f: scaled(by: 7.0))); print(apply(x, f: tanh)))"),
+                {"pdg.erf", "7.000000e+00", "pdg.tanh"});
+}
+
+TEST(ElaborateBlock, InstancesShareTheirVariables) {
+  std::string ir = irOf(R"(import nn
+use layers = [nn.dense(units: n) for n in [4, 2]]
+input x: f32[N, 4]
+var h = x
+for i in 0..2 { h = layers[i](h) }
+print(layers[0](x) + layers[0](x)); print(h); eval layers[1])");
+  EXPECT_EQ(countOf(ir, "pdg.variable"), 4u);
+  expectInOrder(ir, {"pdg.variable <\"layers.0.W\"> : tensor<4x4xf32> param", "pdg.random_uniform \"layers.0.W/",
+                     "<\"layers.1.b\">", "pdg.fetch \"layers.1.W\""});
+  EXPECT_EQ(codesOf("import nn\nprint(nn.dense(ones([1, 2]), units: 3))"), "PD0107 2:7");
+  EXPECT_EQ(codesOf("import nn\nuse a = nn.dense(units: 3)"), "PD0108 2:9");
+  EXPECT_EQ(codesOf("import nn\nuse a = nn.dense(units: 3)\nprint(a(ones([1, 2])))\nprint(a.V)"),
+            "PD0110 4:9");
+}
+
+TEST(ElaborateBlock, AVariableKeepsTheShapeOfTheFirstApplication) {
+  expectInOrder(messageOf("import nn\nuse a = nn.dense(units: 3)\nprint(a(ones([1, 2])))\nprint(a(ones([1, 5])))"),
+                {"PD0115", "'a.W' is f32[2, 3], but here it would be f32[5, 3]",
+                 "this application fixed its shape"});
+}
+
+TEST(ElaborateBlock, FirstValuesAreConstantsAndRandomNumbers) {
+  expectInOrder(irOf("import nn\nparam W: f64[3, 4] = nn.he()\nstate s = zeros_like(W)\nprint(s)"),
+                {"tensor<3x4xf64> param", "pdg.random_normal \"W/nn.he/normal\"", "tensor<3x4xf64> {"});
+  EXPECT_EQ(codesOf("param w: f32 = 1\nstate s: f32 = w + 1\nprint(s)"), "PD0120 2:16");
+  EXPECT_EQ(codesOf("input x: f32[N]\nstate s: f32[N] = 0\nprint(s)"), "PD0103 2:14");
+}
+
+TEST(ElaborateBlock, RandomNumbersHaveAPathAndCounters) {
+  std::string ir = irOf(R"(import nn
+for i in 0..3 { for j in 0..2 { print(nn.dropout(ones([4]), 0.5) + uniform([4])) } }
+print(uniform([2]) + uniform([2])))");
+  expectInOrder(ir, {"pdg.random_uniform \"nn.dropout/uniform\" seed", "counters(%arg0, %arg1)",
+                     "pdg.random_uniform \"uniform\"", "counters(%arg0, %arg1)",
+                     "pdg.random_uniform \"uniform#1\"", "pdg.random_uniform \"uniform#2\""});
+}
+
+TEST(ElaborateBlock, MinimizeUpdatesWhatTheLossDependsOn) {
+  std::string ir = irOf(R"(import optim
+param a: f32[2] = 1
+param b: f32[2] = 1
+param c: f32[2] = 1
+state n: i64 = 2
+var h = a
+for i in 0..3 { h = if n > 1 { h * b } else { h } }
+let cut = stop_gradient(c) + h
+minimize sum(cut) via optim.clip_global_norm(0.5) with optim.adam(lr: 0.1)
+minimize sum(a) over a with optim.adam()
+eval a)");
+  expectInOrder(ir, {"<\"a\", state = \"adam.m\">", "<\"a\", state = \"adam.t\"> : tensor<i64>",
+                     "<\"b\", state = \"adam.m\">", "<\"a\", state = \"adam2.m\">",
+                     "pdg.gradient", "of [#pdg.name<\"a\">, #pdg.name<\"b\">]", "pdg.maximum",
+                     "pdg.pow", "pdg.assign <\"a\">", "of [#pdg.name<\"a\">]"});
+  EXPECT_EQ(countOf(ir, "<\"c\", state"), 0u);
+}
+
+TEST(ElaborateBlock, MinimizeIsChecked) {
+  EXPECT_EQ(codesOf("import optim\nparam w: f32[2] = 1\nminimize w with optim.sgd()"), "PD0100 3:10");
+  EXPECT_EQ(codesOf("import nn\nparam w: f32 = 1\nminimize w with nn.relu"), "PD0116 3:17");
+  EXPECT_EQ(codesOf("import optim\nstate w: f32 = 1\nminimize w with optim.sgd()"), "PD0190 3:1");
+  EXPECT_EQ(codesOf("import optim\nparam w: f32 = 1\nparam v: f32 = 1\nminimize w over w, v with optim.sgd()"),
+            "PD0191 4:20");
+}
+
+TEST(ElaborateBlock, OptimizersOfOnesOwn) {
+  expectInOrder(irOf(R"(block momentum(p: param, g, lr: float = 0.1, beta: float = 0.9) {
+    state v = zeros_like(p)
+    v = beta * v + g
+    p = p - lr * v
+}
+param W: f64[2] = 1
+let loss = sum(W * W)
+let [g] = grad(loss, [W])
+update W by 2 * g with momentum(lr: sum(W)))"),
+                {"<\"W\", state = \"momentum.v\"> : tensor<2xf64>", "pdg.gradient",
+                 "pdg.assign <\"W\", state = \"momentum.v\">", "pdg.assign <\"W\">"});
+}
+
+TEST(ElaborateBlock, GradientsOfValues) {
+  expectInOrder(irOf(R"(param W: f32[2] = 1
+let y = W * 3
+let (gy, gw) = (grad(sum(y * y), y), grad(sum(y), W))
+print(gy + gw))"),
+                {"pdg.gradient %", "of [] %", "pdg.gradient %", "of [#pdg.name<\"W\">]"});
+}
+
+TEST(ElaborateBlock, DataIsProbedAndIterated) {
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / "pdg-elaborate-test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "points.csv") << "a,b,y\n1,2,3\n4,5,6\n";
+  ElaborateOptions options;
+  options.data.scriptDir = folder.string();
+  expectInOrder(irOf(R"(import io
+data points = io.csv("points.csv", batch: 1 + 1, target: "y", shuffle: true, seed: 3)
+var total = 0.0
+for step, (x, y) in points { total = total + sum(x) * y[0] }
+print(total / points.size))",
+                     options),
+                {"pdg.source @points \"csv\" [\"points.csv\"] batch 2 shuffle : [tensor<2xf32>, tensor<f32>]",
+                 "pdg.for_each @points carry(", "tensor<?x2xf32>", "tensor<?xf32>", "pdg.yield",
+                 "pdg.source_size @points"});
+  EXPECT_EQ(codesOf("import io\ndata p = io.csv(\"none.csv\")\nprint(p.size)", options), "PD0117 2:10");
+  EXPECT_EQ(codesOf("import io\ndata p = io.csv(\"points.csv\", batc: 1)\nprint(p.size)", options),
+            "PD0105 2:31");
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace pdg::test
