@@ -64,6 +64,27 @@ def CanonicalizeContractions : Pass<"pdg-canonicalize-contractions", "::mlir::Mo
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def ForwardVariables : Pass<"pdg-forward-variables", "::mlir::ModuleOp"> {
+  let summary = "Uses an assigned value instead of reading the variable";
+  let description = [{
+    Runs after pdg-differentiate, which finds variables by their reads. Assignments that are
+    overwritten unread go too.
+
+    Input:
+    ```mlir
+    pdg.assign <"m">, %m : tensor<f32>
+    %r = pdg.read <"m"> : tensor<f32>
+    %v = pdg.exp %r : tensor<f32>
+    ```
+    Output:
+    ```mlir
+    pdg.assign <"m">, %m : tensor<f32>
+    %v = pdg.exp %m : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def SinkAssigns : Pass<"pdg-sink-assigns", "::mlir::ModuleOp"> {
   let summary = "Moves assignments down, to the next op that touches the variable";
   let description = [{

@@ -17,6 +17,7 @@ using namespace mlir;
 namespace pdg {
 
 void buildNativePipeline(OpPassManager &pm) {
+  pm.addPass(createForwardVariables());
   pm.addPass(createCanonicalizeContractions());
   pm.addPass(createSimplifySizes());
   pm.addPass(createCanonicalizerPass());
