@@ -161,7 +161,8 @@ public:
   virtual ~ElementContext() = default;
   mlir::OpBuilder &b;
   mlir::Location loc;
-  /// The element of operand `operand` at `index`; a vector if an axis has lanes.
+  /// The element of operand `operand` at `index`; a vector if an axis has lanes, unless it is the
+  /// same in all lanes.
   virtual mlir::Value load(unsigned operand, llvm::ArrayRef<AxisIndex> index) = 0;
   /// The size of axis `axis` of operand `operand`, an i64.
   virtual mlir::Value dim(unsigned operand, int64_t axis) = 0;

@@ -177,6 +177,14 @@ static Value zeroOf(ElementContext &context, Type element) {
   return arith::ConstantOp::create(context.b, context.loc, context.b.getZeroAttr(type));
 }
 
+/// `value` in as many lanes as are being built.
+static Value inLanes(ElementContext &context, Value value) {
+  if (context.lanes() == 1 || isa<VectorType>(value.getType()))
+    return value;
+  return vector::BroadcastOp::create(context.b, context.loc,
+                                     VectorType::get({context.lanes()}, value.getType()), value);
+}
+
 /// The element of operand `operand` where `inside` holds and its index is valid, else `otherwise`.
 /// The index is clamped to [0, size) first, so that nothing outside is read.
 static Value loadInside(ElementContext &context, unsigned operand, ArrayRef<AxisIndex> index,
@@ -195,11 +203,8 @@ static Value loadInside(ElementContext &context, unsigned operand, ArrayRef<Axis
   Value inside = arith::AndIOp::create(b, loc, low, high);
   SmallVector<AxisIndex> clamped(index);
   clamped[axis] = {arith::SelectOp::create(b, loc, inside, at, zero), false};
-  Value element = context.load(operand, clamped);
-  if (auto vector = dyn_cast<VectorType>(element.getType());
-      vector && !isa<VectorType>(inside.getType()))
-    inside = vector::BroadcastOp::create(b, loc, VectorType::get(vector.getShape(), b.getI1Type()),
-                                         inside);
+  Value element = inLanes(context, context.load(operand, clamped));
+  inside = inLanes(context, inside);
   return arith::SelectOp::create(b, loc, inside, element, otherwise);
 }
 
@@ -314,15 +319,9 @@ Value UpdateRowOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> inde
   if (auto vector = dyn_cast<VectorType>(position.getType()))
     at = vector::BroadcastOp::create(b, loc, vector, at);
   Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, position, at);
-  Value old = context.load(0, index), row = context.load(1, index.drop_front());
-  if (auto vector = dyn_cast<VectorType>(old.getType())) {
-    if (!isa<VectorType>(here.getType()))
-      here = vector::BroadcastOp::create(b, loc, VectorType::get(vector.getShape(), b.getI1Type()),
-                                         here);
-    if (!isa<VectorType>(row.getType()))
-      row = vector::BroadcastOp::create(b, loc, vector, row);
-  }
-  return arith::SelectOp::create(b, loc, here, row, old);
+  Value old = inLanes(context, context.load(0, index));
+  Value row = inLanes(context, context.load(1, index.drop_front()));
+  return arith::SelectOp::create(b, loc, inLanes(context, here), row, old);
 }
 
 LogicalResult UpdateRowOp::evaluate(Evaluation &eval) {

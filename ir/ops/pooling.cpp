@@ -31,6 +31,7 @@ Seen loadPlace(ElementContext &context, unsigned operand, ArrayRef<AxisIndex> in
   at[2] = {select(rowInside, row, row.like(0)).value};
   at[3] = {select(columnInside, column, column.like(0)).value};
   Emitted value(context.b, context.loc, context.load(operand, at));
+  value = broadcastLike(value, inside); // One that is the same in all lanes comes as one element.
   return {select(inside, value, value.like(otherwise)), inside};
 }
 

@@ -265,7 +265,8 @@ void ProgramLowering::checkSizes(Operation *op) {
     branchIf(arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, x, y), holds, fails);
     enter(fails);
     Value words = room(2), table = room(2);
-    for (auto [index, value] : llvm::enumerate(ArrayRef<Value>{x, y})) {
+    const Value sides[] = {x, y};
+    for (auto [index, value] : llvm::enumerate(sides)) {
       LLVM::StoreOp::create(b, loc_, value, wordAt(words, index));
       LLVM::StoreOp::create(b, loc_, wordAt(words, index), wordAt(table, index));
     }
