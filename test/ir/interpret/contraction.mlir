@@ -1,5 +1,6 @@
 // Contractions are chains of fused multiply-adds; only a summed axis 0 of both operands has leaves.
 // RUN: %pdc run --interpret %s | FileCheck %s
+// RUN: %pdc run %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 pdg.program {

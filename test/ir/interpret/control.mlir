@@ -1,5 +1,7 @@
 // Loops, conditions and variables: what was read stays what it was.
 // RUN: %pdc run --interpret %s --fetch %t.npz --save %t.safetensors | FileCheck %s
+// RUN: %pdc run %s --fetch %t.native.npz | FileCheck %s
+// RUN: cmp %t.npz %t.native.npz
 // RUN: %pdc run --interpret %s --load %t.safetensors | FileCheck %s --check-prefix=LOADED
 // SPDX-License-Identifier: Apache-2.0
 

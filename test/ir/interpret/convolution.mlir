@@ -1,5 +1,6 @@
 // Convolutions, pooling, and their gradients on pictures that fit on a hand.
 // RUN: %pdc run --interpret %s | FileCheck %s
+// RUN: %pdc run %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 pdg.program {

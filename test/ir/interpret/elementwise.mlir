@@ -1,6 +1,7 @@
 // Element-wise ops at the places where they differ from what a machine may do: NaN, -0, infinities,
 // integers that wrap, division that rounds down, casts that saturate.
 // RUN: %pdc run --interpret %s | FileCheck %s
+// RUN: %pdc run %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 pdg.program {

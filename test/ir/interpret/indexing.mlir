@@ -1,5 +1,6 @@
 // Gather, pick and scatter-add; ops that move elements.
 // RUN: %pdc run --interpret %s | FileCheck %s
+// RUN: %pdc run %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 pdg.program {

@@ -1,5 +1,6 @@
 // A random value is a function of seed, path, counters and position: nothing else changes it.
 // RUN: %pdc run --interpret %s | FileCheck %s
+// RUN: %pdc run %s | FileCheck %s
 // RUN: %pdc run --interpret %s > %t.a
 // RUN: %pdc run --interpret %s --threads 2 > %t.b
 // RUN: %pdc run --interpret %s --seed 1 > %t.c

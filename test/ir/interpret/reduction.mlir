@@ -1,6 +1,7 @@
 // The order of sums, shown with 1e8 and ones: in f32 a one that is added to 1e8 is lost, sixteen of
 // them that were added up before are not.
 // RUN: %pdc run --interpret %s | FileCheck %s
+// RUN: %pdc run %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 pdg.program {
