@@ -106,6 +106,8 @@ static Datum clip(BuiltinCall &call) {
 
 static Datum castTo(BuiltinCall &call) {
   auto type = call.type(1, DType::F32);
+  if (type && call.value(0).isNumber() && isFloat(*type)) // rounds once
+    return result(call.elaborator.numberConstant(call.args[0], *type));
   Value x = type ? call.tensor(0) : Value();
   return x ? result(call.emit.cast(x, *type, call.span)) : Datum(Poison());
 }

@@ -57,7 +57,8 @@ OwningOpRef<ModuleOp> Elaborator::run() {
   if (diagnostics_.hasErrors())
     return {};
   if (failed(verify(*module_))) {
-    emit.error(DiagCode::PD0126, start, "the program does not pass the checks of its operations");
+    emit.error(DiagCode::PD0126, start, "the program does not pass the checks of its operations")
+        .withNote(emit.lastRefusal());
     return {};
   }
   return std::move(module_);
@@ -156,7 +157,7 @@ void Elaborator::checkInstances() {
   if (diagnostics_.hasErrors())
     return;
   for (const InstancePtr &instance : instances_)
-    if (!instance->isApplied)
+    if (!instance->isApplied && needsInstance(instance->block->block->body.stmts))
       emit.error(DiagCode::PD0108, instance->span,
                  absl::StrCat("the instance '", instance->path,
                               "' is never applied, so the shapes of its variables are not known"))

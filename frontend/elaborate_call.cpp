@@ -324,8 +324,7 @@ Datum Elaborator::applyCallable(const Operand &callee, const std::vector<Operand
   return Poison();
 }
 
-/// True if the block declares variables or makes instances: it needs an owner for them.
-static bool needsInstance(const std::vector<StmtPtr> &stmts) {
+bool needsInstance(const std::vector<StmtPtr> &stmts) {
   return llvm::any_of(stmts, [](const StmtPtr &each) {
     if (each->kind == StmtKind::Use)
       return true;

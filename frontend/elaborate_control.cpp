@@ -14,9 +14,10 @@ namespace pdg {
 
 namespace {
 
-/// Collects the `var`s that statements assign, in order of the first assignment.
+/// Collects the `var`s that statements assign and do not declare, in order of the first assignment.
 struct AssignedVars {
   std::vector<const Decl *> vars;
+  std::set<const Decl *> declared;
 
   void stmts(const std::vector<StmtPtr> &list) {
     for (const StmtPtr &each : list)
@@ -27,7 +28,7 @@ struct AssignedVars {
     if (auto *assign = dynAs<AssignStmt>(&each)) {
       auto *name = dynAs<NameExpr>(assign->target.get());
       if (name && name->decl && name->decl->kind == DeclKind::Var &&
-          !llvm::is_contained(vars, name->decl))
+          !declared.contains(name->decl) && !llvm::is_contained(vars, name->decl))
         vars.push_back(name->decl);
       expr(assign->value.get());
     } else if (auto *loop = dynAs<ForStmt>(&each)) {
@@ -36,9 +37,17 @@ struct AssignedVars {
       expr(plain->expr.get());
     } else if (auto *binding = dynAs<DeclStmt>(&each)) {
       expr(binding->init.get());
+      declare(*binding->pattern);
     } else if (auto *result = dynAs<ReturnStmt>(&each)) {
       expr(result->value.get());
     }
+  }
+
+  void declare(const Pattern &pattern) {
+    if (pattern.isName())
+      declared.insert(&pattern.decl);
+    for (const PatternPtr &element : pattern.elements)
+      declare(*element);
   }
 
   void expr(const Expr *each) {
@@ -210,6 +219,7 @@ Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wa
   Datum values[2];
   std::vector<Datum> after[2];
   ++regionDepth_;
+  auto dims = frame_->dims; // those that a branch binds are not known behind it
   for (int branch : {0, 1}) {
     emit.b.setInsertionPointToStart(branches.blocks[branch]);
     values[branch] = branch == 0 ? evalBody(expr.arms[arm].body, wantsValue)
@@ -218,6 +228,7 @@ Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wa
       after[branch].push_back(frame_->names[vars[i]]);
       frame_->names[vars[i]] = before[i];
     }
+    frame_->dims = dims;
   }
   --regionDepth_;
   Datum value = wantsValue ? branches.merge(values[0], values[1], "the value") : Datum();

@@ -47,6 +47,9 @@ public:
   /// Reports an error with the calls around it. The reference is valid until the next report.
   Diagnostic &error(DiagCode code, Span span, std::string message);
 
+  /// What MLIR said last.
+  std::string lastRefusal() const { return refusals_.empty() ? "" : refusals_.back(); }
+
   //===- Ops ---------------------------------------------------------------===//
 
   /// Builds an op with one result. If its shape rule or verifier refuses, reports that at `span`

@@ -249,7 +249,9 @@ void Elaborator::runLoopBody(const ForStmt &stmt, Block &block,
       frame_->names[vars[i]] = Value(carried[i]);
   counters_.push_back(counter);
   ++regionDepth_;
+  auto dims = frame_->dims; // those that the body binds are not known behind it
   exec(stmt.body.stmts);
+  frame_->dims = dims;
   --regionDepth_;
   counters_.pop_back();
   SmallVector<Value> yields;

@@ -244,4 +244,7 @@ private:
   std::map<Variable *, std::vector<OwnedState>> optimizerStates_;
 };
 
+/// True if statements declare variables or make instances: a block of them needs an owner.
+bool needsInstance(const std::vector<StmtPtr> &stmts);
+
 } // namespace pdg

@@ -96,6 +96,29 @@ eval a)");
   EXPECT_EQ(countOf(ir, "<\"c\", state"), 0u);
 }
 
+TEST(ElaborateBlock, LearningRatesMayBeOfTheRun) {
+  for (const char *optimizer : {"sgd", "momentum", "adam"})
+    EXPECT_EQ(codesOf("import optim\nparam w: f32[2] = 1\nfor i in 0..3 {\n let rate = 0.1 * 0.5 ** "
+                      "f32(i)\n minimize sum(w * w) with optim." +
+                      std::string(optimizer) + "(lr: rate)\n}"),
+              "")
+        << optimizer;
+}
+
+TEST(ElaborateBlock, ExamplesElaborate) {
+  for (const char *name : {"linear_regression", "fashion_mnist", "lenet"}) {
+    std::ifstream file(std::string(PDG_SOURCE_DIR "/examples/") + name + ".pdg");
+    std::stringstream text;
+    text << file.rdbuf();
+    ElaborateOptions options;
+    options.data.scriptDir = PDG_SOURCE_DIR "/examples";
+    Elaboration run(text.str(), options);
+    // The pictures are not on every machine.
+    if (run.codes().find("PD0117") == std::string::npos)
+      EXPECT_TRUE(run.module) << run.text();
+  }
+}
+
 TEST(ElaborateBlock, MinimizeIsChecked) {
   EXPECT_EQ(codesOf("import optim\nparam w: f32[2] = 1\nminimize w with optim.sgd()"), "PD0100 3:10");
   EXPECT_EQ(codesOf("import nn\nparam w: f32 = 1\nminimize w with nn.relu"), "PD0116 3:17");

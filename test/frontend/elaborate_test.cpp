@@ -76,6 +76,12 @@ TEST(Elaborate, LoopsThatNeedTheirVariableAreUnrolled) {
   EXPECT_EQ(countOf(irOf("let x = ones([4, 4])\nfor i in 0..3 { print(x[i]) }"), "pdg.for %"), 1u);
   EXPECT_EQ(countOf(irOf("for i, x in [1.0, 2.0] { print(x * f32(i)) }"), "pdg.print"), 2u);
   EXPECT_EQ(codesOf("for i in 0..1000000000 { print([1][i]) }"), "PD0109 1:10");
+  // What the body declares anew in each round is not carried.
+  EXPECT_EQ(codesOf(R"(for x in [1, 2] { for j in 0..3 { var s = x
+if j > 1 { s = s + 1 }
+for k in 0..2 { s = s + k }
+print(s) } })"),
+            "");
 }
 
 TEST(Elaborate, IndicesAndSlices) {
