@@ -205,6 +205,7 @@ TensorExpr sin(TensorExpr x) { return unary<SinOp>(x); }
 TensorExpr cos(TensorExpr x) { return unary<CosOp>(x); }
 TensorExpr sign(TensorExpr x) { return unary<SignOp>(x); }
 TensorExpr pow(TensorExpr x, TensorExpr y) { return binary<PowOp>(x, y); }
+TensorExpr floorDiv(TensorExpr x, TensorExpr y) { return binary<FloorDivOp>(x, y); }
 TensorExpr gt(TensorExpr x, double y) { return binary<GtOp>(x, constant(x, y)); }
 TensorExpr ge(TensorExpr x, TensorExpr y) { return binary<GeOp>(x, y); }
 TensorExpr le(TensorExpr x, TensorExpr y) { return binary<LeOp>(x, y); }

@@ -68,6 +68,7 @@ TensorExpr sin(TensorExpr x);
 TensorExpr cos(TensorExpr x);
 TensorExpr sign(TensorExpr x);
 TensorExpr pow(TensorExpr x, TensorExpr y);
+TensorExpr floorDiv(TensorExpr x, TensorExpr y);
 TensorExpr gt(TensorExpr x, double y);
 TensorExpr ge(TensorExpr x, TensorExpr y);
 TensorExpr le(TensorExpr x, TensorExpr y);

@@ -3,6 +3,8 @@
 #include "ir/interpret/evaluate_contraction.h"
 #include "ir/interpret/evaluate_elementwise.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace pdg {
@@ -68,10 +70,15 @@ template <class T> int64_t extremeAt(const T *x, int64_t n, int64_t stride, bool
   return best;
 }
 
-/// The extreme of two zeros is +0 for a maximum and -0 for a minimum, wherever they stand.
+/// The extreme of two zeros is +0 for a maximum and -0 for a minimum, wherever they stand. Of no
+/// elements it is what any element beats.
 template <class T> T extreme(const T *x, int64_t n, int64_t stride, bool largest) {
-  Scalar<T> best{x[0]};
-  for (int64_t i = 1; i < n; ++i)
+  using Limits = std::numeric_limits<T>;
+  T worst = largest ? Limits::lowest() : Limits::max();
+  if constexpr (Limits::has_infinity)
+    worst = largest ? -Limits::infinity() : Limits::infinity();
+  Scalar<T> best{worst};
+  for (int64_t i = 0; i < n; ++i)
     best =
         largest ? maximum(best, Scalar<T>{x[i * stride]}) : minimum(best, Scalar<T>{x[i * stride]});
   return best.value;

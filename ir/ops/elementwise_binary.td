@@ -12,7 +12,7 @@ def Pdg_FloorDivOp : Pdg_BinaryOp<"floordiv", "floorDiv(x, y)", "", "", OnNumber
                                   "x.floorDiv(y)", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
   let summary = "Division rounded down; an integer divided by 0 stops the run";
 }
-def Pdg_ModOp : Pdg_BinaryOp<"mod", "floorMod(x, y)", "g", "", OnNumbers, "operand",
+def Pdg_ModOp : Pdg_BinaryOp<"mod", "floorMod(x, y)", "g", "-(g * floorDiv(x, y))", OnNumbers, "operand",
                              "::mlir::AffineExpr()", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
   let summary = "x - y * floordiv(x, y): has the sign of y";
 }

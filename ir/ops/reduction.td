@@ -38,9 +38,11 @@ def Pdg_SumOp : Pdg_ReductionOp<"sum", "Sum", Pdg_Number, "operand"> {
 }
 def Pdg_ReduceMaxOp : Pdg_ReductionOp<"reduce_max", "Max", Pdg_Number, "operand"> {
   let summary = "Largest element over one axis; NaN wins; all of the gradient goes to the first";
+  let description = "Of no elements: the lowest number, -inf for floats.";
 }
 def Pdg_ReduceMinOp : Pdg_ReductionOp<"reduce_min", "Min", Pdg_Number, "operand"> {
   let summary = "Smallest element over one axis; NaN wins; all of the gradient goes to the first";
+  let description = "Of no elements: the highest number, +inf for floats.";
 }
 def Pdg_ArgMaxOp : Pdg_ReductionOp<"argmax", "ArgMax", Pdg_Number,
     "::mlir::IntegerType::get(op.getX().getContext(), 64)"> {
