@@ -58,7 +58,11 @@ std::string parseFeed(const std::string &text, FeedArgument &feed) {
 }
 
 void addProgramOptions(CLI::App &command, ProgramArguments &options) {
-  command.add_option("FILE", options.file, "The script; - reads standard input")->required();
+  command
+      .add_option("FILE", options.file,
+                  "The script, or a graph that `pdc emit` printed (.mlir); - reads a script from "
+                  "standard input")
+      ->required();
   command
       .add_option_function<std::vector<std::string>>(
           "--set",

@@ -64,7 +64,7 @@ static void addExecutionOptions(CLI::App &command, RunArguments &options) {
   command.add_flag("--interpret", options.interpret,
                    "Runs in the reference interpreter: slow, the same bits");
   command.add_flag("--check-nan", options.checkNan,
-                   "Stops at the first operation that makes a NaN and names its line");
+                   "Stops at the first operation that makes a NaN and names its line; interprets");
   addIsaOption(command, options.isa);
 }
 

@@ -21,7 +21,7 @@ namespace pdg {
 int checkCommand(const CheckArguments &arguments) {
   Compilation compilation(arguments.program);
   // The tables find what only whole programs can have wrong.
-  if (compilation.compile())
+  if (compilation.load() && compilation.compile())
     (void)ProgramTables::build(compilation.module(), {});
   return compilation.report();
 }

@@ -102,6 +102,16 @@ bool Compilation::loadModule() {
   return module_ && !diagnostics_.hasErrors();
 }
 
+bool Compilation::hasInput(std::string_view name) const {
+  if (!program_)
+    return true;
+  for (const StmtPtr &stmt : program_->main().stmts)
+    if (auto *decl = dynAs<DeclStmt>(stmt.get());
+        decl && decl->declKind == DeclKind::Input && decl->decl().name == name)
+      return true;
+  return false;
+}
+
 bool Compilation::elaborate() {
   if (isModule())
     return true;

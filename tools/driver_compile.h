@@ -25,8 +25,11 @@ public:
   bool elaborate();
   /// Differentiates and simplifies the graph.
   bool simplify();
-  /// All three.
-  bool compile() { return load() && elaborate() && simplify(); }
+  /// The steps after load().
+  bool compile() { return elaborate() && simplify(); }
+
+  /// True if the script declares an input of this name, or is a module. After load().
+  bool hasInput(std::string_view name) const;
 
   /// Prints what there is to say. Returns the exit code so far.
   int report() const;

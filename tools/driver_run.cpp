@@ -68,10 +68,13 @@ static absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &argument
   return feeds;
 }
 
-static std::map<std::string, FedInput> typesOf(const Feeds &feeds) {
+/// The types of what is fed: of whole archives only what the script asks for.
+static std::map<std::string, FedInput> typesOf(const Feeds &feeds,
+                                               const Compilation &compilation) {
   std::map<std::string, FedInput> types;
   for (const auto &[name, tensor] : feeds.tensors)
-    types[name] = {tensor.dtype(), tensor.shape()};
+    if (!feeds.optional.contains(name) || compilation.hasInput(name))
+      types[name] = {tensor.dtype(), tensor.shape()};
   return types;
 }
 
@@ -157,6 +160,16 @@ static std::optional<Executable> makeNative(Compilation &compilation, const std:
                     }};
 }
 
+static std::optional<Executable> makeExecutable(Compilation &compilation,
+                                                const RunArguments &arguments) {
+  if (!compilation.compile())
+    return std::nullopt;
+  // Only the interpreter looks at every value.
+  return arguments.interpret || arguments.checkNan
+             ? makeInterpreted(compilation, arguments.checkNan)
+             : makeNative(compilation, arguments.isa);
+}
+
 /// Runs the program until its end, an error or an interrupt. Returns an exit code.
 static int execute(const Executable &program, const RunArguments &arguments,
                    ExecutionContext &context) {
@@ -176,13 +189,11 @@ int runCommand(const RunArguments &arguments) {
   if (!feeds.ok())
     return reportStatus(feeds.status(), format);
   Compilation compilation(arguments.program);
-  compilation.setInputs(typesOf(*feeds));
   std::optional<Executable> program;
-  // Only the interpreter looks at every value.
-  if (compilation.compile())
-    program = arguments.interpret || arguments.checkNan
-                  ? makeInterpreted(compilation, arguments.checkNan)
-                  : makeNative(compilation, arguments.isa);
+  if (compilation.load()) {
+    compilation.setInputs(typesOf(*feeds, compilation));
+    program = makeExecutable(compilation, arguments);
+  }
   if (int exitCode = compilation.report(); !program)
     return exitCode;
   if (isInterrupted())
