@@ -53,8 +53,9 @@ static std::string runErrorJson(const RunError &error) {
 static std::string runErrorText(const RunError &error) {
   bool useColor = RenderOptions::forTerminal(STDERR_FILENO).useColor;
   std::string head = error.code.empty() ? "error" : "error[" + error.code + "]";
-  std::string text = useColor ? "\033[1;31m" + head + "\033[0m\033[1m: " + error.message + "\033[0m\n"
-                              : head + ": " + error.message + "\n";
+  std::string text = useColor
+                         ? "\033[1;31m" + head + "\033[0m\033[1m: " + error.message + "\033[0m\n"
+                         : head + ": " + error.message + "\n";
   if (!error.excerpt.empty())
     text += error.excerpt;
   else if (!error.location.empty())

@@ -25,8 +25,8 @@ namespace pdg {
 // What goes in
 //===----------------------------------------------------------------------===//
 
-/// The tensors of all `--feed`s by the name of their input. Of an archive that is fed as a whole all
-/// arrays are there; those that no input asks for are not fed.
+/// The tensors of all `--feed`s by the name of their input. Of an archive that is fed as a whole
+/// all arrays are there; those that no input asks for are not fed.
 struct Feeds {
   std::map<std::string, HostTensor> tensors;
   std::set<std::string> optional; ///< From archives.
@@ -58,8 +58,8 @@ static absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &argument
   absl::Status status;
   for (const FeedArgument &feed : arguments)
     if (!feed.name.empty() && status.ok())
-      status = feeds.add(feed.name, feed.array.empty() ? readNpy(feed.file)
-                                                       : readNpz(feed.file, feed.array));
+      status = feeds.add(feed.name,
+                         feed.array.empty() ? readNpy(feed.file) : readNpz(feed.file, feed.array));
   for (const FeedArgument &feed : arguments)
     if (feed.name.empty() && status.ok())
       status = readArchive(feed.file, feeds);
@@ -69,8 +69,7 @@ static absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &argument
 }
 
 /// The types of what is fed: of whole archives only what the script asks for.
-static std::map<std::string, FedInput> typesOf(const Feeds &feeds,
-                                               const Compilation &compilation) {
+static std::map<std::string, FedInput> typesOf(const Feeds &feeds, const Compilation &compilation) {
   std::map<std::string, FedInput> types;
   for (const auto &[name, tensor] : feeds.tensors)
     if (!feeds.optional.contains(name) || compilation.hasInput(name))
@@ -98,8 +97,8 @@ static absl::Status printValues(std::span<const TensorRef> values) {
   for (const TensorRef &value : values) {
     std::string line = value.name + " = ";
     appendValue({.dtype = value.tensor->dtype(), .rank = value.tensor->rank()},
-                reinterpret_cast<const char *>(value.tensor->bytes()),
-                value.tensor->shape().data(), line);
+                reinterpret_cast<const char *>(value.tensor->bytes()), value.tensor->shape().data(),
+                line);
     line += '\n';
     std::fwrite(line.data(), 1, line.size(), stdout);
   }
@@ -109,8 +108,8 @@ static absl::Status printValues(std::span<const TensorRef> values) {
 
 static absl::Status handOver(ExecutionContext &context, const RunArguments &arguments) {
   std::vector<TensorRef> values = context.fetchedValues();
-  absl::Status status = arguments.fetchFile.empty() ? printValues(values)
-                                                    : writeNpz(arguments.fetchFile, values);
+  absl::Status status =
+      arguments.fetchFile.empty() ? printValues(values) : writeNpz(arguments.fetchFile, values);
   if (status.ok() && !arguments.saveFile.empty())
     status = context.save(arguments.saveFile);
   return status;

@@ -13,7 +13,9 @@ static void report(Compilation &compilation, std::string message) {
 }
 
 static std::optional<TargetInfo> chooseTarget(Compilation &compilation, const std::string &isa) {
-  TargetInfo target = isa == "avx2" ? avx2Target() : isa == "avx512" ? avx512Target() : hostTarget();
+  TargetInfo target = isa == "avx2"     ? avx2Target()
+                      : isa == "avx512" ? avx512Target()
+                                        : hostTarget();
   if (!target.name.empty() && (isa.empty() || hostRuns(target)))
     return target;
   report(compilation, isa.empty() ? "native code needs a processor with AVX2 and FMA; --interpret "
