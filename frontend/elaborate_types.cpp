@@ -99,6 +99,8 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
     // Only the run can tell.
     Value size = this->size(evalOperand(*type.dims[i]), "a size");
     Value found = emit.sizeOf(value, i, span);
+    if (const Decl *variable = dimVariable(*type.dims[i]))
+      emit.nameSize(dims[i], variable->name);
     Value equal = emit.make<EqOp>(span, found, size);
     Builder &b = emit.b;
     SmallVector<StringRef> segments;
