@@ -15,9 +15,24 @@ static pdg::OpGroup group([](pdg::PdgDialect &dialect) {
 
 namespace pdg {
 
+/// True for a constant without zeros, perhaps repeated.
+static bool isKnownNotZero(mlir::Value value) {
+  while (auto uniform = value.getDefiningOp<ElementOpInterface>()) {
+    if (!uniform.isUniform())
+      return false;
+    value = uniform->getOperand(0);
+  }
+  mlir::Attribute attribute;
+  if (!matchPattern(value, mlir::m_Constant(&attribute)))
+    return false;
+  auto elements = llvm::dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+  return elements && llvm::none_of(elements.getValues<llvm::APInt>(),
+                                   [](const llvm::APInt &element) { return element.isZero(); });
+}
+
 /// Integers cannot be divided by zero; floats give infinities and NaN.
 static std::optional<RunCheck> divisorCheck(mlir::Operation *op) {
-  if (isFloatTensor(op->getOperand(1).getType()))
+  if (isFloatTensor(op->getOperand(1).getType()) || isKnownNotZero(op->getOperand(1)))
     return std::nullopt;
   return RunCheck{RunCheck::NotZero, 1, 1, 0};
 }

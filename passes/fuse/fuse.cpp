@@ -3,6 +3,7 @@
 #include "ir/dialect.h"
 #include "ir/dims.h"
 #include "ir/ops/control.h"
+#include "ir/ops/effects.h"
 #include "ir/ops/variable.h"
 #include "passes/passes.h"
 
@@ -66,7 +67,10 @@ public:
   /// Fuses the block; returns the number of groups.
   int64_t run() {
     for (Operation &op : block_)
-      if (auto element = dyn_cast<ElementOpInterface>(&op); element && !element.isCheap())
+      if (isObservable(&op))
+        observable_.insert(&op);
+    for (Operation &op : block_)
+      if (auto element = dyn_cast<ElementOpInterface>(&op); element && !isCheap(element))
         place(element);
     for (Group &group : groups_)
       build(group);
@@ -77,6 +81,43 @@ public:
 private:
   /// The op of this block in or below which `op` is; null if it is elsewhere.
   Operation *inThisBlock(Operation *op) { return block_.findAncestorOpInBlock(*op); }
+
+  /// True if `op` may stop the run when sizes or elements are not what it needs.
+  bool mayFail(Operation *op) {
+    auto checked = dyn_cast<CheckedOpInterface>(op);
+    return (checked && checked.getRunCheck()) || !shapes_.checksOf(op).empty();
+  }
+
+  /// True if it matters whether `op` runs before or after something fails.
+  bool isObservable(Operation *op) {
+    return op
+        ->walk([&](Operation *inner) {
+          return isa<PrintOp, AssertOp, ForEachOp, SourceSizeOp>(inner) || mayFail(inner)
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// True for ops that are copied to where they are used. One that may fail stays in its place.
+  bool isCheap(ElementOpInterface op) { return op && op.isCheap() && !observable_.contains(op); }
+
+  /// True if a member of the group may fail, which would be seen after what `op` is behind.
+  bool failsTooLate(const Group &group, Operation *op) {
+    if (llvm::none_of(group.ops, [&](Operation *member) { return observable_.contains(member); }))
+      return false;
+    for (Operation *at = group.ops.back()->getNextNode(); at && at != op; at = at->getNextNode())
+      if (observable_.contains(at))
+        return true;
+    return false;
+  }
+
+  /// The operand whose elements are looked at before `op` runs, so that it must be in memory.
+  OpOperand *checkedOperand(Operation *op) {
+    auto checked = dyn_cast<CheckedOpInterface>(op);
+    auto check = checked ? checked.getRunCheck() : std::nullopt;
+    return check ? &op->getOpOperand(check->operand) : nullptr;
+  }
 
   /// True if a value of the group is used between the group and `op`: it cannot move down to `op`.
   bool isUsedBefore(const Group &group, Operation *op) {
@@ -92,8 +133,7 @@ private:
 
   /// A cheap op is copied to where it is used, so only its own uses count.
   bool isCheapUse(Operation *at, const Group &group, Operation *op) {
-    auto element = dyn_cast<ElementOpInterface>(at);
-    if (!element || !element.isCheap())
+    if (!isCheap(dyn_cast<ElementOpInterface>(at)))
       return false;
     for (Operation *user : at->getUsers()) {
       Operation *place = inThisBlock(user);
@@ -113,24 +153,27 @@ private:
 
   /// True if `op` reads a value of the group, perhaps through cheap ops.
   bool dependsOn(Operation *op, const Group &group) {
-    for (Value operand : op->getOperands()) {
-      Operation *from = operand.getDefiningOp();
-      if (!from)
-        continue;
-      if (group.members.contains(from))
-        return true;
-      auto element = dyn_cast<ElementOpInterface>(from);
-      if (element && element.isCheap() && dependsOn(from, group))
-        return true;
-    }
-    return false;
+    return llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return comesFrom(operand, group); });
+  }
+
+  bool comesFrom(Value value, const Group &group) {
+    Operation *from = value.getDefiningOp();
+    if (!from)
+      return false;
+    return group.members.contains(from) ||
+           (isCheap(dyn_cast<ElementOpInterface>(from)) && dependsOn(from, group));
   }
 
   void place(ElementOpInterface op) {
     Dims sizes = shapes_.dimsOf(op->getResult(0));
     // The latest fitting group: moving an early one down would keep its operands alive longer.
     for (Group &group : llvm::reverse(groups_)) {
-      if (group.sizes != sizes || isUsedBefore(group, op) || isAssignedBetween(group, op))
+      if (group.sizes != sizes || isUsedBefore(group, op) || isAssignedBetween(group, op) ||
+          failsTooLate(group, op))
+        continue;
+      // Elements that are checked first are in memory before the group begins.
+      if (OpOperand *checked = checkedOperand(op); checked && comesFrom(checked->get(), group))
         continue;
       // An op that reads elsewhere than at its own index needs its operands in memory.
       if (dependsOn(op, group) && !readsAtOwnIndex(op, group))
@@ -158,8 +201,7 @@ private:
   }
 
   bool dependsOnCheaply(Operation *from, const Group &group) {
-    auto element = dyn_cast<ElementOpInterface>(from);
-    return element && element.isCheap() && dependsOn(from, group);
+    return isCheap(dyn_cast<ElementOpInterface>(from)) && dependsOn(from, group);
   }
 
   /// Copies the cheap ops behind `operand` into the region at `b`.
@@ -167,7 +209,7 @@ private:
     if (map.contains(operand))
       return map.lookup(operand);
     auto from = operand.getDefiningOp<ElementOpInterface>();
-    if (!from || !from.isCheap())
+    if (!isCheap(from))
       return operand;
     for (Value inner : from->getOperands()) {
       Value copy = copyCheap(b, inner, map);
@@ -197,12 +239,18 @@ private:
     OpBuilder inner = OpBuilder::atBlockBegin(&fused.getBody().front());
     IRMapping map;
     for (Operation *op : group.ops) {
-      for (Value operand : op->getOperands()) {
-        Value copy = copyCheap(inner, operand, map);
-        if (copy != operand)
-          map.map(operand, copy);
+      OpOperand *checked = checkedOperand(op);
+      for (OpOperand &operand : op->getOpOperands()) {
+        if (&operand == checked)
+          continue;
+        Value copy = copyCheap(inner, operand.get(), map);
+        if (copy != operand.get())
+          map.map(operand.get(), copy);
       }
-      map.map(op->getResult(0), inner.clone(*op, map)->getResult(0));
+      Operation *copy = inner.clone(*op, map);
+      if (checked)
+        copy->setOperand(checked->getOperandNumber(), checked->get());
+      map.map(op->getResult(0), copy->getResult(0));
     }
     YieldOp::create(inner, fused.getLoc(),
                     llvm::map_to_vector(outputs, [&](Value v) { return map.lookup(v); }));
@@ -238,6 +286,7 @@ private:
   Block &block_;
   ShapeAnalysis &shapes_;
   std::vector<Group> groups_;
+  DenseSet<Operation *> observable_; ///< Ops whose order can be told from outside.
 };
 
 struct FusePass : impl::FuseBase<FusePass> {

@@ -276,21 +276,6 @@ void ProgramLowering::checkSizes(Operation *op) {
   }
 }
 
-/// An element that is known and may be relied on not to be zero.
-static bool isKnownNotZero(Value value) {
-  while (auto uniform = value.getDefiningOp<ElementOpInterface>()) {
-    if (!uniform.isUniform())
-      return false;
-    value = uniform->getOperand(0);
-  }
-  Attribute attribute;
-  if (!matchPattern(value, m_Constant(&attribute)))
-    return false;
-  auto elements = dyn_cast<DenseIntElementsAttr>(attribute);
-  return elements && llvm::none_of(elements.getValues<APInt>(),
-                                   [](const APInt &element) { return element.isZero(); });
-}
-
 /// Builds the loop that looks for the first element that breaks `check`; the scratch memory gets
 /// its position (-1: none), its value and the size it should be below.
 static Kernel buildCheckKernel(Operation *op, const RunCheck &check, KernelBuilder &k) {
@@ -320,8 +305,6 @@ static Kernel buildCheckKernel(Operation *op, const RunCheck &check, KernelBuild
 }
 
 void ProgramLowering::checkElements(Operation *op, const RunCheck &check) {
-  if (check.kind == RunCheck::NotZero && isKnownNotZero(op->getOperand(check.operand)))
-    return;
   KernelBuilder k = newKernel(op);
   launch(buildCheckKernel(op, check, k));
   Value found = arenaAt(llvm::alignTo(plan_.arenaBytes(), 4096));
