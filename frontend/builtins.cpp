@@ -56,9 +56,9 @@ std::vector<BuiltinParam> parseSignature(const char *signature) {
 
 Diagnostic &BuiltinCall::error(size_t i, const std::string &expected) {
   std::string name = parseSignature(builtin.signature)[i].name;
-  return elaborator.typeError(
-      args[i].span, absl::StrCat(expected, " for '", name, "' of '", builtin.name, "'"),
-      args[i].value);
+  return elaborator.typeError(args[i].span,
+                              absl::StrCat(expected, " for '", name, "' of '", builtin.name, "'"),
+                              args[i].value);
 }
 
 Value BuiltinCall::floats(size_t i) {
@@ -99,11 +99,11 @@ std::optional<DType> BuiltinCall::type(size_t i, DType otherwise) {
 std::optional<int64_t> BuiltinCall::normalizeAxis(int64_t axis, int64_t rank, Span at) {
   if (axis >= -rank && axis < rank)
     return axis < 0 ? axis + rank : axis;
-  emit.error(DiagCode::PD0111, at,
-             absl::StrCat("expected an axis below ", rank, " for '", builtin.name, "', found ",
-                          axis))
-      .withNote(absl::StrCat("the tensor has ", rank, rank == 1 ? " axis" : " axes",
-                             ", counted from 0"));
+  emit.error(
+          DiagCode::PD0111, at,
+          absl::StrCat("expected an axis below ", rank, " for '", builtin.name, "', found ", axis))
+      .withNote(
+          absl::StrCat("the tensor has ", rank, rank == 1 ? " axis" : " axes", ", counted from 0"));
   return std::nullopt;
 }
 

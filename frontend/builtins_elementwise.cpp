@@ -91,8 +91,8 @@ static Datum where(BuiltinCall &call) {
   SmallVector<TensorOperand> operands{{condition, call.args[0].span}};
   if (!commonOperands(call, 1, operands) || !call.emit.broadcastAll(operands, call.span))
     return Poison();
-  return result(call.emit.make<SelectOp>(call.span, operands[0].value, operands[1].value,
-                                         operands[2].value));
+  return result(
+      call.emit.make<SelectOp>(call.span, operands[0].value, operands[1].value, operands[2].value));
 }
 
 static Datum clip(BuiltinCall &call) {
@@ -119,7 +119,9 @@ static Datum stopGradient(BuiltinCall &call) {
 
 /// Turns a template over values into a function that the table can name.
 #define PDG_FLOAT_FUNCTION(name, op)                                                               \
-  { #name, "x", floatFunction<op, [](Float x) { return name(x); }> }
+  {                                                                                                \
+#name, "x", floatFunction < op, [](Float x) { return name(x); }>                               \
+  }
 
 ArrayRef<Builtin> elementwiseBuiltins() {
   static const Builtin table[] = {

@@ -42,10 +42,11 @@ static Datum contractBy(BuiltinCall &call, size_t first, const Rule &rule, Value
     if (j == std::string::npos || left[i] == right[j] || !knownSize(left[i]) ||
         !knownSize(right[j]))
       continue;
-    call.emit.error(DiagCode::PD0101, call.span,
-                    absl::StrCat("'", call.builtin.name, "' expects equal sizes for axis ", i,
-                                 " of the first and axis ", j, " of the second operand, found ",
-                                 *knownSize(left[i]), " and ", *knownSize(right[j])))
+    call.emit
+        .error(DiagCode::PD0101, call.span,
+               absl::StrCat("'", call.builtin.name, "' expects equal sizes for axis ", i,
+                            " of the first and axis ", j, " of the second operand, found ",
+                            *knownSize(left[i]), " and ", *knownSize(right[j])))
         .withSecondary(call.args[first].span, absl::StrCat("this is ", call.emit.typeText(x)))
         .withSecondary(call.args[first + 1].span, absl::StrCat("this is ", call.emit.typeText(y)));
     return Poison();
@@ -61,8 +62,9 @@ static Datum matmul(BuiltinCall &call) {
   bool isBatched = left > 2 || right > 2;
   bool fits = left >= 1 && right >= 1 && left <= 10 && (right <= 2 || right == left);
   if (!fits || (isBatched && left < 2)) {
-    call.emit.error(DiagCode::PD0101, call.span,
-                    "'matmul' expects matrices or vectors, or two stacks of matrices")
+    call.emit
+        .error(DiagCode::PD0101, call.span,
+               "'matmul' expects matrices or vectors, or two stacks of matrices")
         .withSecondary(call.args[0].span, absl::StrCat("this is ", call.emit.typeText(x)))
         .withSecondary(call.args[1].span, absl::StrCat("this is ", call.emit.typeText(y)));
     return Poison();

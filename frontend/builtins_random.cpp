@@ -23,9 +23,9 @@ static Datum draw(BuiltinCall &call, std::optional<double> scale, std::optional<
   }
   Emitter &emit = call.emit;
   Value seed = SeedOp::create(emit.b, emit.loc(call.span), emit.scalarType(DType::I64));
-  Value value = emit.make<OpTy>(call.span, call.elaborator.drawPath(call.builtin.name),
-                                emit.elementOf(*type), seed, call.elaborator.counters(),
-                                shape->sizes, shape->shape);
+  Value value =
+      emit.make<OpTy>(call.span, call.elaborator.drawPath(call.builtin.name), emit.elementOf(*type),
+                      seed, call.elaborator.counters(), shape->sizes, shape->shape);
   if (value && *scale != 1)
     value = emit.binary<MulOp>(value, emit.constant(*scale, *type, call.span), call.span);
   if (value && *offset != 0)

@@ -132,8 +132,8 @@ static Datum reshape(BuiltinCall &call) {
     Value rest = remainingSize(call, x, *shape, *wildcard);
     if (!rest)
       return Poison();
-    size_t before = llvm::count_if(ArrayRef(shape->shape).take_front(*wildcard),
-                                   ShapedType::isDynamic);
+    size_t before =
+        llvm::count_if(ArrayRef(shape->shape).take_front(*wildcard), ShapedType::isDynamic);
     shape->shape[*wildcard] = ShapedType::kDynamic;
     shape->sizes.insert(shape->sizes.begin() + before, rest);
   }
@@ -143,10 +143,11 @@ static Datum reshape(BuiltinCall &call) {
     for (int64_t size : shape->shape)
       overflow |= llvm::MulOverflow(wanted, size, wanted);
     if (overflow || wanted != type.getNumElements()) {
-      call.emit.error(DiagCode::PD0101, call.span,
-                      absl::StrCat("a reshape keeps the number of elements: expected ",
-                                   type.getNumElements(), ", found ",
-                                   overflow ? "too many" : absl::StrCat(wanted)))
+      call.emit
+          .error(DiagCode::PD0101, call.span,
+                 absl::StrCat("a reshape keeps the number of elements: expected ",
+                              type.getNumElements(), ", found ",
+                              overflow ? "too many" : absl::StrCat(wanted)))
           .withSecondary(call.args[0].span, absl::StrCat("this is ", call.emit.typeText(x)));
       return Poison();
     }
@@ -319,8 +320,8 @@ static Datum oneHot(BuiltinCall &call) {
   shape.shape.push_back(1);
   Value column = emit.make<ReshapeOp>(call.span, ids, shape.sizes, shape.shape);
   SmallVector<int64_t> row{*classes};
-  Value numbers = emit.make<IotaOp>(call.span, emit.elementOf(DType::I64), int64_t{0},
-                                    ValueRange(), row);
+  Value numbers =
+      emit.make<IotaOp>(call.span, emit.elementOf(DType::I64), int64_t{0}, ValueRange(), row);
   Value hits = column && numbers ? emit.binary<EqOp>(column, numbers, call.span) : Value();
   return hits ? result(emit.cast(hits, *type, call.span)) : Datum(Poison());
 }

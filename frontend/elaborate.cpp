@@ -99,8 +99,8 @@ Datum Elaborator::lookup(const Decl &decl, Span span) {
   if (decl.kind != DeclKind::Const || file == fileOf_.end())
     return Poison(); // its declaration had an error, or was not reached because of one
   if (!beingEvaluated_.insert(&decl).second) {
-    emit.error(DiagCode::PD0103, span, absl::StrCat("the constant '", decl.name,
-                                                    "' depends on itself"));
+    emit.error(DiagCode::PD0103, span,
+               absl::StrCat("the constant '", decl.name, "' depends on itself"));
     return Poison();
   }
   FramePtr caller = std::exchange(frame_, fileFrame(file->second));
@@ -141,8 +141,8 @@ void Elaborator::define(const Pattern &pattern, const Operand &value) {
     return definePoison(pattern);
   auto *sequence = value.value.get<SequencePtr>();
   if (!sequence || (*sequence)->elements.size() != pattern.elements.size()) {
-    std::string found = sequence ? absl::StrCat((*sequence)->elements.size(), " values")
-                                 : describe(value.value);
+    std::string found =
+        sequence ? absl::StrCat((*sequence)->elements.size(), " values") : describe(value.value);
     emit.error(DiagCode::PD0122, pattern.span,
                absl::StrCat("expected ", pattern.elements.size(), " values to take apart, found ",
                             found))

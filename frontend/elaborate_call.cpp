@@ -60,8 +60,8 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
       for (i = 0; i < params.size() && params[i].name != arg.name; ++i)
         ;
       if (i == params.size())
-        return wrong(arg.nameSpan, absl::StrCat("'", builtin.name, "' has no argument '", arg.name,
-                                                "'"));
+        return wrong(arg.nameSpan,
+                     absl::StrCat("'", builtin.name, "' has no argument '", arg.name, "'"));
     }
     if (!args[i].value.is<Nothing>())
       return wrong(arg.span, absl::StrCat("the argument '", params[i].name, "' is given twice"));
@@ -74,8 +74,8 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
   }
   for (size_t i = 0; i < params.size(); ++i)
     if (args[i].value.is<Nothing>() && !params[i].isOptional && !isBroken)
-      return wrong(expr.span, absl::StrCat("'", builtin.name, "' lacks its argument '",
-                                           params[i].name, "'"));
+      return wrong(expr.span,
+                   absl::StrCat("'", builtin.name, "' lacks its argument '", params[i].name, "'"));
   if (isBroken)
     return Poison();
   BuiltinCall call(*this, builtin, std::move(args), expr.span);
@@ -85,9 +85,9 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
 Datum Elaborator::callCast(DType dtype, const CallExpr &expr) {
   std::string name(nameOf(dtype));
   if (expr.args.size() != 1 || !expr.args[0].name.empty()) {
-    emit.error(DiagCode::PD0105, expr.span,
-               absl::StrCat("expected one argument for the cast '", name, "', found ",
-                            expr.args.size()));
+    emit.error(
+        DiagCode::PD0105, expr.span,
+        absl::StrCat("expected one argument for the cast '", name, "', found ", expr.args.size()));
     return Poison();
   }
   Operand x = evalOperand(*expr.args[0].value);
@@ -274,9 +274,9 @@ bool Elaborator::enterArgs(const BlockStmt &block, const BoundArgs &args, Span s
   for (const auto &arg : block.args) {
     if (!isGood || !arg->type || arg->type->isCompileTime() || arg->type->name == "param")
       continue;
-    Value checked = checkType(*arg->type, *frame_->names[&arg->decl].get<Value>(),
-                              values[arg.get()].span,
-                              absl::StrCat("the argument '", arg->decl.name, "'"));
+    Value checked =
+        checkType(*arg->type, *frame_->names[&arg->decl].get<Value>(), values[arg.get()].span,
+                  absl::StrCat("the argument '", arg->decl.name, "'"));
     isGood = checked != nullptr;
     frame_->names[&arg->decl] = result(checked);
   }

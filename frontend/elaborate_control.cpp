@@ -215,15 +215,17 @@ Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wa
   OpBuilder::InsertionGuard guard(emit.b);
   Branches branches{*this,
                     {&draft.getThenRegion().emplaceBlock(), &draft.getElseRegion().emplaceBlock()},
-                    expr.arms[arm].span, {}, false};
+                    expr.arms[arm].span,
+                    {},
+                    false};
   Datum values[2];
   std::vector<Datum> after[2];
   ++regionDepth_;
   auto dims = frame_->dims; // those that a branch binds are not known behind it
   for (int branch : {0, 1}) {
     emit.b.setInsertionPointToStart(branches.blocks[branch]);
-    values[branch] = branch == 0 ? evalBody(expr.arms[arm].body, wantsValue)
-                                 : evalIf(expr, arm + 1, wantsValue);
+    values[branch] =
+        branch == 0 ? evalBody(expr.arms[arm].body, wantsValue) : evalIf(expr, arm + 1, wantsValue);
     for (size_t i = 0; i < vars.size(); ++i) {
       after[branch].push_back(frame_->names[vars[i]]);
       frame_->names[vars[i]] = before[i];

@@ -124,8 +124,8 @@ Value Elaborator::numberConstant(const Operand &operand, DType dtype) {
   }
   if (auto *number = operand.value.get<double>(); number && isFloat(dtype))
     return emit.constant(*number, dtype, operand.span);
-  Diagnostic &diagnostic = typeError(operand.span, absl::StrCat("a value of type ", name),
-                                     operand.value);
+  Diagnostic &diagnostic =
+      typeError(operand.span, absl::StrCat("a value of type ", name), operand.value);
   if (operand.value.is<double>())
     diagnostic.withHint("a float becomes an integer only by a cast: i64(x)");
   return {};

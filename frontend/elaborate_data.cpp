@@ -47,8 +47,8 @@ void Elaborator::execInput(const DeclStmt &stmt) {
   Value value = InputOp::create(emit.b, emit.loc(stmt.span),
                                 RankedTensorType::get(shape, emit.elementOf(type)), decl.name);
   bindType(*stmt.type, value, decl.span);
-  if (Value checked = checkType(*stmt.type, value, decl.span,
-                                absl::StrCat("the input '", decl.name, "'")))
+  if (Value checked =
+          checkType(*stmt.type, value, decl.span, absl::StrCat("the input '", decl.name, "'")))
     frame_->names[&decl] = checked;
 }
 
@@ -88,7 +88,8 @@ bool Elaborator::readSourceArg(const CallArg &arg, SourceInfo &info) {
   }
   Diagnostic &error = emit.error(DiagCode::PD0105, arg.nameSpan,
                                  absl::StrCat("a data source has no argument '", arg.name, "'"));
-  if (std::string near = findNearest(arg.name, {"batch", "shuffle", "seed", "target"}); !near.empty())
+  if (std::string near = findNearest(arg.name, {"batch", "shuffle", "seed", "target"});
+      !near.empty())
     error.withHint(absl::StrCat("did you mean '", near, "'?"));
   return false;
 }
@@ -133,8 +134,8 @@ void Elaborator::execData(const DeclStmt &stmt) {
   emit.b.setInsertionPoint(programOp_);
   SmallVector<Attribute> fields;
   for (const FieldInfo &field : header->fields)
-    fields.push_back(TypeAttr::get(
-        RankedTensorType::get(field.shape, emit.elementOf(field.dtype))));
+    fields.push_back(
+        TypeAttr::get(RankedTensorType::get(field.shape, emit.elementOf(field.dtype))));
   source->symbol = decl.name;
   for (int i = 2; llvm::any_of(sources_, [&](auto &s) { return s->symbol == source->symbol; }); ++i)
     source->symbol = absl::StrCat(decl.name, "_", i);
@@ -178,9 +179,9 @@ Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
   } else {
     expected = "no value: only numbers, bools and strings can be set";
   }
-  emit.error(DiagCode::PD0119, stmt.decl().span,
-             absl::StrCat("expected ", expected, " for --set ", stmt.decl().name, ", found '", text,
-                          "'"));
+  emit.error(
+      DiagCode::PD0119, stmt.decl().span,
+      absl::StrCat("expected ", expected, " for --set ", stmt.decl().name, ", found '", text, "'"));
   return Poison();
 }
 
@@ -213,9 +214,9 @@ void Elaborator::checkGivenNames() {
   for (const auto &[name, text] : options_.constants) {
     if (llvm::is_contained(known, name))
       continue;
-    Diagnostic &error =
-        emit.error(DiagCode::PD0119, {}, absl::StrCat("--set ", name, ": the script has no constant '",
-                                                  name, "' at its top level"));
+    Diagnostic &error = emit.error(
+        DiagCode::PD0119, {},
+        absl::StrCat("--set ", name, ": the script has no constant '", name, "' at its top level"));
     if (std::string near = findNearest(name, known); !near.empty())
       error.withHint(absl::StrCat("did you mean '", near, "'?"));
   }
@@ -226,8 +227,9 @@ void Elaborator::checkGivenNames() {
   for (const auto &[name, input] : options_.inputs) {
     if (llvm::is_contained(known, name))
       continue;
-    Diagnostic &error = emit.error(
-        DiagCode::PD0118, {}, absl::StrCat("--feed ", name, ": the script has no input '", name, "'"));
+    Diagnostic &error =
+        emit.error(DiagCode::PD0118, {},
+                   absl::StrCat("--feed ", name, ": the script has no input '", name, "'"));
     if (std::string near = findNearest(name, known); !near.empty())
       error.withHint(absl::StrCat("did you mean '", near, "'?"));
   }

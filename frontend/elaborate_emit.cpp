@@ -98,17 +98,17 @@ ScriptPlace placeOf(Location location, const SourceManager &sources) {
 Value Emitter::finish(OperationState &state, Span span, InferTypes infer) {
   refusals_.clear();
   SmallVector<Type> types;
-  LogicalResult inferred =
-      infer(b.getContext(), state.location, state.operands, state.attributes.getDictionary(b.getContext()),
-            state.getRawProperties(), state.regions, types);
+  LogicalResult inferred = infer(b.getContext(), state.location, state.operands,
+                                 state.attributes.getDictionary(b.getContext()),
+                                 state.getRawProperties(), state.regions, types);
   if (failed(inferred)) {
     reportRefusal(state, span);
     return {};
   }
   if (isTooManyElements(llvm::cast<RankedTensorType>(types.front()).getShape())) {
     error(DiagCode::PD0101, span, "the result has too many elements")
-        .withNote(absl::StrCat("it would be ",
-                               typeText(llvm::cast<RankedTensorType>(types.front()))));
+        .withNote(
+            absl::StrCat("it would be ", typeText(llvm::cast<RankedTensorType>(types.front()))));
     return {};
   }
   state.addTypes(types);
@@ -135,13 +135,13 @@ void Emitter::reportRefusal(OperationState &state, Span span) {
 
 Value Emitter::constant(int64_t value, DType dtype, Span span) {
   Type element = elementOf(dtype);
-  Attribute attribute = isa<FloatType>(element)
-                            ? Attribute(b.getFloatAttr(element, static_cast<double>(value)))
-                            : Attribute(IntegerAttr::get(
-                                  element, APInt(element.getIntOrFloatBitWidth(), value,
-                                                 /*isSigned=*/false, /*implicitTrunc=*/true)));
-  return ConstantOp::create(
-      b, loc(span), DenseElementsAttr::get(RankedTensorType::get({}, element), attribute));
+  Attribute attribute =
+      isa<FloatType>(element)
+          ? Attribute(b.getFloatAttr(element, static_cast<double>(value)))
+          : Attribute(IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), value,
+                                                      /*isSigned=*/false, /*implicitTrunc=*/true)));
+  return ConstantOp::create(b, loc(span),
+                            DenseElementsAttr::get(RankedTensorType::get({}, element), attribute));
 }
 
 Value Emitter::constant(double value, DType dtype, Span span) {
@@ -226,7 +226,8 @@ bool Emitter::broadcastAll(MutableArrayRef<TensorOperand> operands, Span span) {
         Diagnostic &diagnostic = error(DiagCode::PD0101, span, "these shapes do not fit together");
         for (TensorOperand &each : operands)
           diagnostic.withSecondary(each.span, absl::StrCat("this is ", typeText(each.value)));
-        diagnostic.withNote("axes are matched from the last; sizes must be equal, or one of them 1");
+        diagnostic.withNote(
+            "axes are matched from the last; sizes must be equal, or one of them 1");
         return false;
       }
     }

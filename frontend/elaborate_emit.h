@@ -80,12 +80,10 @@ public:
   /// False, with an error at `span`, if the shapes do not fit.
   bool broadcastAll(llvm::MutableArrayRef<TensorOperand> operands, Span span);
   /// Applies a two-operand op to operands of one element type, in one shape.
-  template <class OpTy>
-  mlir::Value binary(mlir::Value x, mlir::Value y, Span span) {
+  template <class OpTy> mlir::Value binary(mlir::Value x, mlir::Value y, Span span) {
     TensorOperand operands[] = {{x, span}, {y, span}};
-    return broadcastAll(operands, span)
-               ? make<OpTy>(span, operands[0].value, operands[1].value)
-               : mlir::Value();
+    return broadcastAll(operands, span) ? make<OpTy>(span, operands[0].value, operands[1].value)
+                                        : mlir::Value();
   }
 
   //===- Types -------------------------------------------------------------===//

@@ -170,8 +170,8 @@ Variable *Elaborator::createVariable(const DeclStmt &stmt, RankedTensorType type
   variable->type = type;
   variable->isParam = isParam;
   variable->decl = &stmt.decl();
-  variable->firstUse = frame_->instance->firstCall.isValid() ? frame_->instance->firstCall
-                                                             : stmt.decl().span;
+  variable->firstUse =
+      frame_->instance->firstCall.isValid() ? frame_->instance->firstCall : stmt.decl().span;
   variable->isOwned = name.getState() != nullptr;
   byName_[name] = variable.get();
   variables_.push_back(std::move(variable));

@@ -38,9 +38,7 @@ Value Elaborator::tensorOfList(const Operand &list, std::optional<DType> type) {
   auto isFraction = [](const Datum &number) { return number.is<double>(); };
   bool areBools = !numbers.empty() && llvm::all_of(numbers, isBool);
   if (!type)
-    type = areBools                              ? DType::Bool
-           : llvm::any_of(numbers, isFraction) ? DType::F32
-                                                 : DType::I64;
+    type = areBools ? DType::Bool : llvm::any_of(numbers, isFraction) ? DType::F32 : DType::I64;
   SmallVector<Attribute> attributes;
   for (const Datum &number : numbers) {
     Value scalar = numberConstant({number, list.span}, *type);

@@ -299,8 +299,8 @@ void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
 void Elaborator::execData(const ForStmt &stmt, const Source &source) {
   auto vars = assignedVars(stmt.body);
   std::vector<Value> inits = carriedInits(vars, stmt.span);
-  auto op = SymbolTable::lookupNearestSymbolFrom<SourceOp>(
-      programOp_, emit.b.getStringAttr(source.symbol));
+  auto op = SymbolTable::lookupNearestSymbolFrom<SourceOp>(programOp_,
+                                                           emit.b.getStringAttr(source.symbol));
   auto loop = ForEachOp::create(emit.b, emit.loc(stmt.span), op, inits);
   Block &block = loop.getBody().front();
   auto batch = std::make_shared<Sequence>();

@@ -42,7 +42,8 @@ std::optional<DType> Elaborator::commonType(ArrayRef<Operand> operands, bool isD
       result = type;
     } else {
       emit.error(DiagCode::PD0100, span, "the operands have different element types")
-          .withSecondary(typed->span, absl::StrCat("this is ", emit.typeText(*typed->value.get<Value>())))
+          .withSecondary(typed->span,
+                         absl::StrCat("this is ", emit.typeText(*typed->value.get<Value>())))
           .withSecondary(operand.span, absl::StrCat("this is ", emit.typeText(*tensor)))
           .withHint(absl::StrCat("convert one of them, for example with ",
                                  std::string(nameOf(isFloat(type) ? type : *result)), "(...)"));
@@ -59,7 +60,8 @@ std::optional<DType> Elaborator::commonType(ArrayRef<Operand> operands, bool isD
     return DType::F32;
   if (hasFraction && isInteger(*result)) {
     emit.error(DiagCode::PD0100, span, "an integer tensor meets a number with a fraction")
-        .withSecondary(typed->span, absl::StrCat("this is ", emit.typeText(*typed->value.get<Value>())))
+        .withSecondary(typed->span,
+                       absl::StrCat("this is ", emit.typeText(*typed->value.get<Value>())))
         .withHint("convert the tensor first: f32(...)");
     return std::nullopt;
   }
@@ -93,7 +95,6 @@ Datum Elaborator::unary(UnaryOp op, const Operand &x, Span span) {
 }
 
 //===- Binary --------------------------------------------------------------===//
-
 
 /// Builds the op that belongs to the operator.
 static Value makeBinary(Emitter &emit, BinaryOp op, Value x, Value y, Span span) {
@@ -139,8 +140,8 @@ Datum Elaborator::binary(BinaryOp op, const Operand &x, const Operand &y, Span s
     Folded folded = foldBinary(op, x.value, y.value);
     if (!folded.error.empty())
       emit.error(DiagCode::PD0104, span, folded.error)
-          .withNote(absl::StrCat("the operands are ", describe(x.value), " and ",
-                                 describe(y.value)));
+          .withNote(
+              absl::StrCat("the operands are ", describe(x.value), " and ", describe(y.value)));
     return folded.value;
   }
   // Variables are read once; numbers stay numbers until the type that they meet is known.
@@ -159,8 +160,9 @@ Datum Elaborator::binary(BinaryOp op, const Operand &x, const Operand &y, Span s
     auto *value = operand.value.get<Value>();
     bool isBool = value ? Emitter::dtypeOf(*value) == DType::Bool : operand.value.is<bool>();
     if ((isBool && !takesBool) || (!isBool && wantsBool)) {
-      typeError(operand.span, absl::StrCat(wantsBool ? "bools" : "numbers", " beside '",
-                                           spelling(op), "'"), operand.value)
+      typeError(operand.span,
+                absl::StrCat(wantsBool ? "bools" : "numbers", " beside '", spelling(op), "'"),
+                operand.value)
           .withHint(isBool ? "a bool becomes a number by a cast: i64(x)" : "");
       return Poison();
     }

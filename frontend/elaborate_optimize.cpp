@@ -90,9 +90,9 @@ static Value scalarLoss(Elaborator &elaborator, const Operand &operand, const ch
 
 /// Warns that a parameter gets no gradient. The statement goes on.
 static void warnWithoutGradient(DiagnosticEngine &diagnostics, Span span, const std::string &name) {
-  diagnostics.report(DiagCode::PD0191, span,
-                     absl::StrCat("the value does not depend on '", name,
-                                  "', so its gradient is zero"));
+  diagnostics.report(
+      DiagCode::PD0191, span,
+      absl::StrCat("the value does not depend on '", name, "', so its gradient is zero"));
 }
 
 //===- grad ----------------------------------------------------------------===//
@@ -134,8 +134,8 @@ Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
   }
   SmallVector<Type> types = nameTypes;
   types.append(valueTypes);
-  auto op = GradientOp::create(emit.b, emit.loc(span), types, from, emit.b.getArrayAttr(names),
-                               values);
+  auto op =
+      GradientOp::create(emit.b, emit.loc(span), types, from, emit.b.getArrayAttr(names), values);
   auto gradients = std::make_shared<Sequence>();
   for (auto [kind, i] : places) {
     if (kind != 'z') {
@@ -158,7 +158,8 @@ BlockPtr Elaborator::optimizer(const Expr &expr) {
   if (!value.value.isPoison())
     emit.error(DiagCode::PD0116, expr.span,
                absl::StrCat("expected an optimizer after 'with', found ", describe(value.value)))
-        .withHint("an optimizer is a block whose first argument is a param: block name(p: param, g)");
+        .withHint(
+            "an optimizer is a block whose first argument is a param: block name(p: param, g)");
   return nullptr;
 }
 
@@ -242,14 +243,14 @@ void Elaborator::execMinimize(const MinimizeStmt &stmt) {
     names.push_back(target->name);
     types.push_back(target->type);
   }
-  auto op = GradientOp::create(emit.b, emit.loc(stmt.span), types, loss,
-                               emit.b.getArrayAttr(names), ValueRange());
+  auto op = GradientOp::create(emit.b, emit.loc(stmt.span), types, loss, emit.b.getArrayAttr(names),
+                               ValueRange());
   auto gradients = std::make_shared<Sequence>();
   for (Value each : op.getResults())
     gradients->elements.push_back(each);
   if (stmt.via) {
-    Datum changed = applyCallable(transform, {{SequencePtr(gradients), stmt.loss->span}},
-                                  stmt.via->span);
+    Datum changed =
+        applyCallable(transform, {{SequencePtr(gradients), stmt.loss->span}}, stmt.via->span);
     auto *list = changed.get<SequencePtr>();
     if (changed.isPoison())
       return;
@@ -280,12 +281,12 @@ void Elaborator::execUpdate(const UpdateStmt &stmt) {
     gradients = (*list)->elements;
   if (gradients.size() != variables.size()) {
     emit.error(DiagCode::PD0122, gradient.span,
-               absl::StrCat("expected ", variables.size(), " gradients, found ",
-                            gradients.size()));
+               absl::StrCat("expected ", variables.size(), " gradients, found ", gradients.size()));
     return;
   }
   for (size_t i = 0; i < variables.size(); ++i) {
-    std::string what = absl::StrCat("the gradient of '", std::string(variables[i]->name.str()), "'");
+    std::string what =
+        absl::StrCat("the gradient of '", std::string(variables[i]->name.str()), "'");
     if (Value value = tensorOf({gradients[i], gradient.span}, variables[i]->type, what))
       optimize(block, variables[i], {value, gradient.span}, stmt);
   }

@@ -61,8 +61,7 @@ Elaborator::Text Elaborator::buildText(const Template &source) {
 void Elaborator::execPrint(const PrintStmt &stmt) {
   Text text = buildText(stmt.text);
   if (!text.isBroken)
-    PrintOp::create(emit.b, emit.loc(stmt.span),
-                    emit.b.getStrArrayAttr(references(text.segments)),
+    PrintOp::create(emit.b, emit.loc(stmt.span), emit.b.getStrArrayAttr(references(text.segments)),
                     emit.b.getArrayAttr(text.formats), text.values);
 }
 

@@ -41,8 +41,7 @@ void Elaborator::exec(const Stmt &stmt) {
   case StmtKind::While:
   case StmtKind::Break:
   case StmtKind::Continue:
-    emit.error(DiagCode::PD0114, stmt.span,
-               "'while', 'break' and 'continue' are not available yet")
+    emit.error(DiagCode::PD0114, stmt.span, "'while', 'break' and 'continue' are not available yet")
         .withHint("use 'for' over a range, with an 'if' inside");
     return;
   case StmtKind::Return:

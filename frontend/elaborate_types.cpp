@@ -74,7 +74,8 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
   };
   if (*dtype != Emitter::dtypeOf(value)) {
     std::string name(nameOf(*dtype));
-    mismatch(absl::StrCat("element type ", name)).withHint(absl::StrCat("convert it with ", name, "(...)"));
+    mismatch(absl::StrCat("element type ", name))
+        .withHint(absl::StrCat("convert it with ", name, "(...)"));
     return {};
   }
   if (type.dims.size() != dims.size()) {
@@ -89,8 +90,9 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
       continue;
     if (knownSize(expected) && knownSize(dims[i])) {
       const Decl *variable = dimVariable(*type.dims[i]);
-      Diagnostic &diagnostic = mismatch(absl::StrCat(
-          "size ", *knownSize(expected), variable ? " (" + variable->name + ")" : "", " on axis ", i));
+      Diagnostic &diagnostic =
+          mismatch(absl::StrCat("size ", *knownSize(expected),
+                                variable ? " (" + variable->name + ")" : "", " on axis ", i));
       if (variable && !(frame_->dims[variable].span == span))
         diagnostic.withSecondary(frame_->dims[variable].span,
                                  absl::StrCat("'", variable->name, "' comes from here"));
@@ -104,7 +106,8 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
     Value equal = emit.make<EqOp>(span, found, size);
     Builder &b = emit.b;
     SmallVector<StringRef> segments;
-    std::string begin = absl::StrCat("axis ", i, " of ", what, " has size "), middle = ", expected ";
+    std::string begin = absl::StrCat("axis ", i, " of ", what, " has size "),
+                middle = ", expected ";
     segments = {begin, middle, ""};
     Attribute format = ValueFormatAttr::get(b.getContext(), 0, -1, false);
     AssertOp::create(emit.b, emit.loc(span), equal, b.getStrArrayAttr(segments),

@@ -221,13 +221,14 @@ private:
   mlir::Operation *programOp_ = nullptr;
   FramePtr frame_;
   std::map<const FileAst *, FramePtr> fileFrames_;
-  std::map<const Decl *, const FileAst *> fileOf_; ///< Of blocks and constants of a file's top level.
-  std::set<const Decl *> beingEvaluated_;          ///< Constants.
+  std::map<const Decl *, const FileAst *>
+      fileOf_;                            ///< Of blocks and constants of a file's top level.
+  std::set<const Decl *> beingEvaluated_; ///< Constants.
   std::vector<std::unique_ptr<Variable>> variables_;
   std::map<mlir::Attribute, Variable *, bool (*)(mlir::Attribute, mlir::Attribute)> byName_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<InstancePtr> instances_;
-  std::vector<mlir::Value> counters_; ///< Of the enclosing loops, outermost first.
+  std::vector<mlir::Value> counters_;     ///< Of the enclosing loops, outermost first.
   std::vector<const BlockStmt *> active_; ///< Blocks that are being applied.
   mlir::RankedTensorType initialized_;
   /// Regions that were given up: the shape analysis still knows their values.

@@ -15,9 +15,9 @@ print(twice(a)); print(twice(b, scale: 3)))"),
                 {"tensor<3xf32>", "dense<3.000000e+00> : tensor<f64>", "tensor<?xf64>"});
   std::string message = messageOf("block f(x: T[N], y: T[N]) { return x + y }\n"
                                   "print(f(ones([3]), ones([4])))");
-  expectInOrder(message, {"PD0101", "expected size 3 (N) on axis 0 for the argument 'y'",
-                          "found f32[4]", "in the call of 'f'", "expected because of this type",
-                          "'N' comes from here"});
+  expectInOrder(message,
+                {"PD0101", "expected size 3 (N) on axis 0 for the argument 'y'", "found f32[4]",
+                 "in the call of 'f'", "expected because of this type", "'N' comes from here"});
 }
 
 TEST(ElaborateBlock, ArgumentsAreChecked) {
@@ -47,8 +47,9 @@ var h = x
 for i in 0..2 { h = layers[i](h) }
 print(layers[0](x) + layers[0](x)); print(h); eval layers[1])");
   EXPECT_EQ(countOf(ir, "pdg.variable"), 4u);
-  expectInOrder(ir, {"pdg.variable <\"layers.0.W\"> : tensor<4x4xf32> param", "pdg.random_uniform \"layers.0.W/",
-                     "<\"layers.1.b\">", "pdg.fetch \"layers.1.W\""});
+  expectInOrder(ir, {"pdg.variable <\"layers.0.W\"> : tensor<4x4xf32> param",
+                     "pdg.random_uniform \"layers.0.W/", "<\"layers.1.b\">",
+                     "pdg.fetch \"layers.1.W\""});
   EXPECT_EQ(codesOf("import nn\nprint(nn.dense(ones([1, 2]), units: 3))"), "PD0107 2:7");
   EXPECT_EQ(codesOf("import nn\nuse a = nn.dense(units: 3)"), "PD0108 2:9");
   EXPECT_EQ(codesOf("import nn\nuse a = nn.dense(units: 3)\nprint(a(ones([1, 2])))\nprint(a.V)"),
@@ -56,14 +57,17 @@ print(layers[0](x) + layers[0](x)); print(h); eval layers[1])");
 }
 
 TEST(ElaborateBlock, AVariableKeepsTheShapeOfTheFirstApplication) {
-  expectInOrder(messageOf("import nn\nuse a = nn.dense(units: 3)\nprint(a(ones([1, 2])))\nprint(a(ones([1, 5])))"),
-                {"PD0115", "'a.W' is f32[2, 3], but here it would be f32[5, 3]",
-                 "this application fixed its shape"});
+  expectInOrder(
+      messageOf(
+          "import nn\nuse a = nn.dense(units: 3)\nprint(a(ones([1, 2])))\nprint(a(ones([1, 5])))"),
+      {"PD0115", "'a.W' is f32[2, 3], but here it would be f32[5, 3]",
+       "this application fixed its shape"});
 }
 
 TEST(ElaborateBlock, FirstValuesAreConstantsAndRandomNumbers) {
-  expectInOrder(irOf("import nn\nparam W: f64[3, 4] = nn.he()\nstate s = zeros_like(W)\nprint(s)"),
-                {"tensor<3x4xf64> param", "pdg.random_normal \"W/nn.he/normal\"", "tensor<3x4xf64> {"});
+  expectInOrder(
+      irOf("import nn\nparam W: f64[3, 4] = nn.he()\nstate s = zeros_like(W)\nprint(s)"),
+      {"tensor<3x4xf64> param", "pdg.random_normal \"W/nn.he/normal\"", "tensor<3x4xf64> {"});
   EXPECT_EQ(codesOf("param w: f32 = 1\nstate s: f32 = w + 1\nprint(s)"), "PD0120 2:16");
   EXPECT_EQ(codesOf("input x: f32[N]\nstate s: f32[N] = 0\nprint(s)"), "PD0103 2:14");
 }
@@ -90,18 +94,19 @@ minimize sum(cut) via optim.clip_global_norm(0.5) with optim.adam(lr: 0.1)
 minimize sum(a) over a with optim.adam()
 eval a)");
   expectInOrder(ir, {"<\"a\", state = \"adam.m\">", "<\"a\", state = \"adam.t\"> : tensor<i64>",
-                     "<\"b\", state = \"adam.m\">", "<\"a\", state = \"adam2.m\">",
-                     "pdg.gradient", "of [#pdg.name<\"a\">, #pdg.name<\"b\">]", "pdg.maximum",
-                     "pdg.pow", "pdg.assign <\"a\">", "of [#pdg.name<\"a\">]"});
+                     "<\"b\", state = \"adam.m\">", "<\"a\", state = \"adam2.m\">", "pdg.gradient",
+                     "of [#pdg.name<\"a\">, #pdg.name<\"b\">]", "pdg.maximum", "pdg.pow",
+                     "pdg.assign <\"a\">", "of [#pdg.name<\"a\">]"});
   EXPECT_EQ(countOf(ir, "<\"c\", state"), 0u);
 }
 
 TEST(ElaborateBlock, LearningRatesMayBeOfTheRun) {
   for (const char *optimizer : {"sgd", "momentum", "adam"})
-    EXPECT_EQ(codesOf("import optim\nparam w: f32[2] = 1\nfor i in 0..3 {\n let rate = 0.1 * 0.5 ** "
-                      "f32(i)\n minimize sum(w * w) with optim." +
-                      std::string(optimizer) + "(lr: rate)\n}"),
-              "")
+    EXPECT_EQ(
+        codesOf("import optim\nparam w: f32[2] = 1\nfor i in 0..3 {\n let rate = 0.1 * 0.5 ** "
+                "f32(i)\n minimize sum(w * w) with optim." +
+                std::string(optimizer) + "(lr: rate)\n}"),
+        "")
         << optimizer;
 }
 
@@ -120,10 +125,12 @@ TEST(ElaborateBlock, ExamplesElaborate) {
 }
 
 TEST(ElaborateBlock, MinimizeIsChecked) {
-  EXPECT_EQ(codesOf("import optim\nparam w: f32[2] = 1\nminimize w with optim.sgd()"), "PD0100 3:10");
+  EXPECT_EQ(codesOf("import optim\nparam w: f32[2] = 1\nminimize w with optim.sgd()"),
+            "PD0100 3:10");
   EXPECT_EQ(codesOf("import nn\nparam w: f32 = 1\nminimize w with nn.relu"), "PD0116 3:17");
   EXPECT_EQ(codesOf("import optim\nstate w: f32 = 1\nminimize w with optim.sgd()"), "PD0190 3:1");
-  EXPECT_EQ(codesOf("import optim\nparam w: f32 = 1\nparam v: f32 = 1\nminimize w over w, v with optim.sgd()"),
+  EXPECT_EQ(codesOf("import optim\nparam w: f32 = 1\nparam v: f32 = 1\nminimize w over w, v with "
+                    "optim.sgd()"),
             "PD0191 4:20");
 }
 
@@ -155,16 +162,18 @@ TEST(ElaborateBlock, DataIsProbedAndIterated) {
   std::ofstream(folder / "points.csv") << "a,b,y\n1,2,3\n4,5,6\n";
   ElaborateOptions options;
   options.data.scriptDir = folder.string();
-  expectInOrder(irOf(R"(import io
+  expectInOrder(
+      irOf(R"(import io
 data points = io.csv("points.csv", batch: 1 + 1, target: "y", shuffle: true, seed: 3)
 var total = 0.0
 for step, (x, y) in points { total = total + sum(x) * y[0] }
 print(total / points.size))",
-                     options),
-                {"pdg.source @points \"csv\" [\"points.csv\"] batch 2 shuffle : [tensor<2xf32>, tensor<f32>]",
-                 "pdg.for_each @points carry(", "tensor<?x2xf32>", "tensor<?xf32>", "pdg.yield",
-                 "pdg.source_size @points"});
-  EXPECT_EQ(codesOf("import io\ndata p = io.csv(\"none.csv\")\nprint(p.size)", options), "PD0117 2:10");
+           options),
+      {"pdg.source @points \"csv\" [\"points.csv\"] batch 2 shuffle : [tensor<2xf32>, tensor<f32>]",
+       "pdg.for_each @points carry(", "tensor<?x2xf32>", "tensor<?xf32>", "pdg.yield",
+       "pdg.source_size @points"});
+  EXPECT_EQ(codesOf("import io\ndata p = io.csv(\"none.csv\")\nprint(p.size)", options),
+            "PD0117 2:10");
   EXPECT_EQ(codesOf("import io\ndata p = io.csv(\"points.csv\", batc: 1)\nprint(p.size)", options),
             "PD0105 2:31");
   std::filesystem::remove_all(folder);

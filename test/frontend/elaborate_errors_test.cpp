@@ -75,19 +75,55 @@ TEST(ElaborateErrors, HugeThingsAreRefused) {
 
 /// Words that stand in scripts, in a random order: whatever comes out, it must not crash.
 TEST(ElaborateErrors, RandomScriptsDoNotCrash) {
-  const std::vector<std::string> words = {
-      "x", "y", "n", "1", "0", "-1", "2.5", "true", "[1, 2]", "(1, x)", "ones([2, 3])", "x[0]",
-      "x[:, 0..n]", "sum(x)", "x + y", "x ** n", "x == y", "not x", "f(x)", "f(x, n)", "net(x)",
-      "net.W", "net", "f", "nn.relu", "nn.dense(units: n)", "grad(sum(x), W)", "W", "s", "d",
-      "shape(x)", "reshape(x, [n, -1])", "if n > 0 { x } else { y }", "argmax(x, axis: n)",
-      "mean(net(x))", "concat([x, y], axis: n)", "f32(x)", "i64(y)", "\"text\"", "f32", "matmul(x, W)"};
+  const std::vector<std::string> words = {"x",
+                                          "y",
+                                          "n",
+                                          "1",
+                                          "0",
+                                          "-1",
+                                          "2.5",
+                                          "true",
+                                          "[1, 2]",
+                                          "(1, x)",
+                                          "ones([2, 3])",
+                                          "x[0]",
+                                          "x[:, 0..n]",
+                                          "sum(x)",
+                                          "x + y",
+                                          "x ** n",
+                                          "x == y",
+                                          "not x",
+                                          "f(x)",
+                                          "f(x, n)",
+                                          "net(x)",
+                                          "net.W",
+                                          "net",
+                                          "f",
+                                          "nn.relu",
+                                          "nn.dense(units: n)",
+                                          "grad(sum(x), W)",
+                                          "W",
+                                          "s",
+                                          "d",
+                                          "shape(x)",
+                                          "reshape(x, [n, -1])",
+                                          "if n > 0 { x } else { y }",
+                                          "argmax(x, axis: n)",
+                                          "mean(net(x))",
+                                          "concat([x, y], axis: n)",
+                                          "f32(x)",
+                                          "i64(y)",
+                                          "\"text\"",
+                                          "f32",
+                                          "matmul(x, W)"};
   std::mt19937 random(1);
   auto pick = [&] { return words[random() % words.size()]; };
   for (int round = 0; round < 300; ++round) {
     std::string script = "import nn, optim\nblock f(x, n: int = 1) { return x * n }\n"
-                         "use net = nn.dense(units: 3)\ninput x: f32[N, 4]\nvar y = " + pick() +
-                         "\nlet n = " + pick() + "\nparam W: f32[4, 2] = nn.glorot()\nstate s = " +
-                         pick() + "\nlet d = " + pick() + "\n";
+                         "use net = nn.dense(units: 3)\ninput x: f32[N, 4]\nvar y = " +
+                         pick() + "\nlet n = " + pick() +
+                         "\nparam W: f32[4, 2] = nn.glorot()\nstate s = " + pick() +
+                         "\nlet d = " + pick() + "\n";
     for (int i = 0; i < 4; ++i)
       switch (random() % 6) {
       case 0:

@@ -5,9 +5,10 @@
 namespace pdg::test {
 
 TEST(Elaborate, ConstantsFoldAndTakeTheTypeOfWhatTheyMeet) {
-  expectInOrder(irOf("input x: f64[3]\nconst a = 2 ** 10 - 1\nprint(x * 0.1)\nprint(a // 2)\nprint(1 / 3)"),
-                {"dense<1.000000e-01> : tensor<f64>", "dense<511> : tensor<i64>",
-                 "dense<0.333333343> : tensor<f32>"});
+  expectInOrder(
+      irOf("input x: f64[3]\nconst a = 2 ** 10 - 1\nprint(x * 0.1)\nprint(a // 2)\nprint(1 / 3)"),
+      {"dense<1.000000e-01> : tensor<f64>", "dense<511> : tensor<i64>",
+       "dense<0.333333343> : tensor<f32>"});
   EXPECT_EQ(codesOf("print(2 ** 63)"), "PD0104 1:7");
   EXPECT_EQ(codesOf("print(1 % 0)"), "PD0104 1:7");
 }
@@ -35,7 +36,8 @@ TEST(Elaborate, PowersOfConstantsAreProducts) {
 }
 
 TEST(Elaborate, ConditionsKnownWhenCompilingLeaveNoBranch) {
-  std::string ir = irOf("const deep = false\nlet x = if deep { undefined(1) } else { 2.5 }\nprint(x)");
+  std::string ir =
+      irOf("const deep = false\nlet x = if deep { undefined(1) } else { 2.5 }\nprint(x)");
   EXPECT_NE(ir.find("PD0040"), std::string::npos) << "names are resolved everywhere";
   ir = irOf("const deep = false\nlet x = if deep { ones([3]) } else { 2.5 }\nprint(x)");
   EXPECT_EQ(countOf(ir, "pdg.if"), 0u);
@@ -50,9 +52,11 @@ if n > 0 { a = a + 1 } else if n < -5 { b = 7 }
 print(a); print(b))"),
                 {":2 = pdg.if", "-> tensor<f32>, tensor<i64>", "pdg.add", "pdg.yield", "else",
                  "pdg.if", "pdg.yield", "pdg.print"});
-  expectInOrder(irOf("state n: i64 = 1\nlet (a, b) = if n > 0 { (1, 2.0) } else { (n, 3) }\nprint(a + n)"),
-                {"-> tensor<i64>, tensor<f32>"});
-  EXPECT_EQ(codesOf("state n: i64 = 1\nlet a = if n > 0 { 1.5 } else { n }\nprint(a)"), "PD0100 2:9");
+  expectInOrder(
+      irOf("state n: i64 = 1\nlet (a, b) = if n > 0 { (1, 2.0) } else { (n, 3) }\nprint(a + n)"),
+      {"-> tensor<i64>, tensor<f32>"});
+  EXPECT_EQ(codesOf("state n: i64 = 1\nlet a = if n > 0 { 1.5 } else { n }\nprint(a)"),
+            "PD0100 2:9");
   EXPECT_EQ(codesOf("state n: i64 = 1\nlet a = if n > 0 { 1.5 }\nprint(a)"), "PD0112 2:9");
 }
 
@@ -72,7 +76,8 @@ print(h))"),
 
 TEST(Elaborate, LoopsThatNeedTheirVariableAreUnrolled) {
   EXPECT_EQ(countOf(irOf("for i in 0..3 { print([4, 5, 6][i]) }"), "pdg.print"), 3u);
-  EXPECT_EQ(countOf(irOf("let x = ones([4, 4])\nfor i in 0..3 { print(x[:, 0..i]) }"), "pdg.for %"), 0u);
+  EXPECT_EQ(countOf(irOf("let x = ones([4, 4])\nfor i in 0..3 { print(x[:, 0..i]) }"), "pdg.for %"),
+            0u);
   EXPECT_EQ(countOf(irOf("let x = ones([4, 4])\nfor i in 0..3 { print(x[i]) }"), "pdg.for %"), 1u);
   EXPECT_EQ(countOf(irOf("for i, x in [1.0, 2.0] { print(x * f32(i)) }"), "pdg.print"), 2u);
   EXPECT_EQ(codesOf("for i in 0..1000000000 { print([1][i]) }"), "PD0109 1:10");
@@ -129,8 +134,9 @@ TEST(Elaborate, PrintsAndFetches) {
 let name = "ab"
 print("{name:4} {W:.3g} {(1, true):8}!{{}}")
 eval W, sum(W) as total)"),
-                {"pdg.print [\"  ab \", \" (\", \", \", \")!{}\"]", "precision = 3, significant = true",
-                 "width = 8", "pdg.fetch \"W\"", "pdg.fetch \"total\""});
+                {"pdg.print [\"  ab \", \" (\", \", \", \")!{}\"]",
+                 "precision = 3, significant = true", "width = 8", "pdg.fetch \"W\"",
+                 "pdg.fetch \"total\""});
   EXPECT_EQ(codesOf("import nn\nprint(nn.relu)"), "PD0100 2:7");
 }
 
