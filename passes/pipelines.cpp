@@ -19,10 +19,23 @@ void buildGraphPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+void buildNativePipeline(OpPassManager &pm) {
+  pm.addPass(createForwardVariables());
+  pm.addPass(createCanonicalizeContractions());
+  pm.addPass(createSimplifySizes());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSinkAssigns());
+  pm.addPass(createFuse());
+}
+
 void registerPdgPipelines() {
   PassPipelineRegistration<>("pdg-graph-pipeline",
                              "Differentiates and simplifies the graph of a script",
                              buildGraphPipeline);
+  PassPipelineRegistration<>("pdg-native-pipeline",
+                             "Brings a differentiated graph into fused groups",
+                             buildNativePipeline);
 }
 
 } // namespace pdg

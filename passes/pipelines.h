@@ -10,7 +10,10 @@ namespace pdg {
 /// and what code is generated from.
 void buildGraphPipeline(mlir::OpPassManager &pm);
 
-/// Makes the pipelines known to pdc-opt by name: `--pdg-graph-pipeline`.
+/// From that graph to fused groups, what native code is made of.
+void buildNativePipeline(mlir::OpPassManager &pm);
+
+/// Makes the pipelines known to pdc-opt by name: `--pdg-graph-pipeline`, `--pdg-native-pipeline`.
 void registerPdgPipelines();
 
 } // namespace pdg

@@ -4,27 +4,16 @@
 #include "passes/codegen/cpu/memory_plan.h"
 #include "passes/codegen/cpu/program_lowering.h"
 #include "passes/codegen/jit/object_compiler.h"
-#include "passes/passes.h"
+#include "passes/pipelines.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace pdg {
-
-void buildNativePipeline(OpPassManager &pm) {
-  pm.addPass(createForwardVariables());
-  pm.addPass(createCanonicalizeContractions());
-  pm.addPass(createSimplifySizes());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createSinkAssigns());
-  pm.addPass(createFuse());
-}
 
 FailureOr<NativeProgram> compileNative(ModuleOp graph, const TableOptions &options,
                                        const TargetInfo &target, NativeStages *stages) {

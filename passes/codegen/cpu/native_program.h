@@ -7,7 +7,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace pdg {
@@ -25,9 +24,6 @@ struct NativeStages {
   std::string llvm;  ///< LLVM IR.
   std::string assembly;
 };
-
-/// The passes from a differentiated graph to fused groups.
-void buildNativePipeline(mlir::OpPassManager &pm);
 
 /// Compiles `graph`, which has no gradients any more, and changes it. Fails with an error at an op.
 /// Requires: registerCodegenDialects on the context.
