@@ -298,9 +298,11 @@ struct FusePass : impl::FuseBase<FusePass> {
           if (!isa<ModuleOp>(op))
             blocks.push_back(&block);
     });
-    ShapeAnalysis shapes;
-    for (Block *block : blocks)
+    for (Block *block : blocks) {
+      // What the analysis knows of ops of other blocks ends when they are fused.
+      ShapeAnalysis shapes;
       numKernels += BlockFuser(*block, shapes).run();
+    }
   }
 };
 
