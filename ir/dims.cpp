@@ -11,9 +11,7 @@ namespace pdg {
 //===- ShapeRule -----------------------------------------------------------===//
 
 InFlightDiagnostic ShapeRule::error() {
-  if (!loc_)
-    return InFlightDiagnostic();
-  return emitError(*loc_);
+  return emitError(loc_ ? *loc_ : UnknownLoc::get(context_));
 }
 
 FailureOr<AffineExpr> ShapeRule::unify(AffineExpr a, AffineExpr b, StringRef what) {
@@ -46,6 +44,13 @@ Dims ShapeRule::shapeArgument(ArrayRef<int64_t> shape, ValueRange sizes) {
 
 //===- ShapeAnalysis -------------------------------------------------------===//
 
+/// The sizes that `op` gives by its rule, reported to `rule`; failure if its operands never fit,
+/// which is said when the op runs.
+static FailureOr<Dims> inferSilently(DimsOpInterface op, ArrayRef<Dims> operands, ShapeRule &rule) {
+  ScopedDiagnosticHandler silence(op.getContext(), [](Diagnostic &) { return success(); });
+  return op.inferDims(operands, rule);
+}
+
 Dims ShapeAnalysis::dimsOf(Value value) {
   auto found = dims_.find(value);
   if (found != dims_.end())
@@ -77,7 +82,7 @@ Dims ShapeAnalysis::compute(Value value) {
     for (Value operand : op->getOperands())
       operands.push_back(dimsOf(operand));
     ShapeRule report(context, std::nullopt, [&](Value scalar) { return valueOf(scalar); });
-    if (auto dims = rule.inferDims(operands, report); succeeded(dims))
+    if (auto dims = inferSilently(rule, operands, report); succeeded(dims))
       return *dims;
   }
   // Results of loops and conditions have the sizes of what they were given or yield first.
@@ -156,9 +161,13 @@ SmallVector<std::pair<AffineExpr, AffineExpr>> ShapeAnalysis::checksOf(Operation
   for (Value operand : op->getOperands())
     operands.push_back(dimsOf(operand));
   ShapeRule report(op->getContext(), std::nullopt, [&](Value scalar) { return valueOf(scalar); });
-  if (failed(rule.inferDims(operands, report)))
-    return {};
-  return llvm::to_vector(report.checks());
+  LogicalResult fits = inferSilently(rule, operands, report);
+  auto checks = llvm::to_vector(report.checks());
+  // Sizes that are known to differ are found by the run too, if it comes here.
+  if (failed(fits) && report.conflict())
+    checks.push_back({report.constant(report.conflict()->first),
+                      report.constant(report.conflict()->second)});
+  return checks;
 }
 
 /// The largest value of `size`; sizes grow with their symbols, but for differences, of which the
