@@ -51,6 +51,8 @@ static std::string runErrorJson(const RunError &error) {
 }
 
 static std::string runErrorText(const RunError &error) {
+  if (error.exitCode == ExitInterrupted)
+    return "interrupted\n"; // The user knows why.
   bool useColor = RenderOptions::forTerminal(STDERR_FILENO).useColor;
   std::string head = error.code.empty() ? "error" : "error[" + error.code + "]";
   std::string text = useColor
