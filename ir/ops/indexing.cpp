@@ -173,6 +173,11 @@ LogicalResult ScatterAddOp::evaluate(Evaluation &eval) {
   SmallVector<int64_t> shape{static_cast<int64_t>(getCount())};
   shape.append(rows.shape().begin() + ids.rank(), rows.shape().end());
   HostTensor &out = eval.result(0, shape);
+  // The gather that this is the gradient of has checked the indices; in IR written by hand there
+  // may be none.
+  for (int64_t i = 0; i < ids.numElements(); ++i)
+    if (indexAt(ids, i) < 0 || indexAt(ids, i) >= shape.front())
+      return failure();
   return success(
       dispatch(Floats{}, rows.dtype(), [&]<class T>() { scatterAdd<T>(ids, rows, out); }));
 }
