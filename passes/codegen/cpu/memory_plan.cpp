@@ -72,6 +72,8 @@ static SmallVector<AssignOp> assignsOf(ModuleOp module, Attribute name) {
 }
 
 bool MemoryPlan::canAlias(Operation *read) {
+  if (sizes_.contains(read->getResult(0)))
+    return false;
   Block *block = read->getBlock();
   int64_t last = lastUse(read->getResult(0), block);
   for (AssignOp assign : assignsOf(module_, cast<ReadOp>(read).getName())) {
@@ -135,7 +137,7 @@ void MemoryPlan::planAssigns() {
     Value value = assign.getValue();
     auto maker = value.getDefiningOp<FusedOp>();
     if (!maker || maker->getBlock() != assign->getBlock() || places_.contains(value) ||
-        !canComputeInPlace(assign, maker))
+        sizes_.contains(value) || !canComputeInPlace(assign, maker))
       return;
     places_[value] = {Place::Variable, 0, assign.getName()};
     inPlace_.insert(assign);
@@ -201,13 +203,8 @@ LogicalResult MemoryPlan::addArguments(Operation *op) {
 }
 
 void MemoryPlan::pack() {
-  // Sizes that only the run knows may be asked for anywhere below: keep their scalars.
-  DenseSet<Value> pinned;
-  for (const SizeSymbol &symbol : shapes_.symbols())
-    if (symbol.isScalar)
-      pinned.insert(rootOf(symbol.value));
   for (Interval &interval : intervals_)
-    if (pinned.contains(interval.value))
+    if (sizes_.contains(interval.value))
       interval.end = next_;
   std::vector<Interval *> order;
   for (Interval &interval : intervals_)
@@ -235,7 +232,22 @@ void MemoryPlan::pack() {
   }
 }
 
+/// Finds the scalars that are sizes. They may be asked for anywhere below, not by their uses alone:
+/// they keep memory of their own.
+void MemoryPlan::findSizes() {
+  // The analysis learns of a size when it is asked: everything that will be asked is asked now.
+  module_.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      shapes_.dimsOf(result);
+    shapes_.checksOf(op);
+  });
+  for (const SizeSymbol &symbol : shapes_.symbols())
+    if (symbol.isScalar)
+      sizes_.insert(rootOf(symbol.value));
+}
+
 LogicalResult MemoryPlan::build() {
+  findSizes();
   number(module_);
   planReads();
   planAssigns();

@@ -52,6 +52,7 @@ private:
     int64_t begin, end, bytes, offset;
   };
 
+  void findSizes();
   void number(mlir::Operation *op);
   void planReads();
   void planAssigns();
@@ -71,6 +72,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> shared_; ///< Results of loops: the carried argument.
   llvm::DenseMap<mlir::Value, Place> places_;
   llvm::DenseSet<mlir::Operation *> inPlace_;
+  llvm::DenseSet<mlir::Value> sizes_; ///< Scalars that are sizes of other values.
   std::vector<Interval> intervals_;
   int64_t bytes_ = 0;
 };

@@ -13,8 +13,6 @@ using namespace mlir;
 
 namespace pdg {
 
-/// Tasks have scratch memory of their own; this many at most run.
-static constexpr int64_t kMaxTasks = 64;
 /// Element operations that are worth waking another thread for.
 static constexpr int64_t kParallelCost = 1 << 15;
 

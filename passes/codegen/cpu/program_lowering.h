@@ -48,6 +48,9 @@ public:
   mlir::Value inputIndex(llvm::StringRef name) override;
 
 private:
+  /// Tasks have scratch memory of their own; this many at most run.
+  static constexpr int64_t kMaxTasks = 64;
+
   void startFunction(llvm::StringRef name);
   void endFunction();
   mlir::LogicalResult lowerOp(mlir::Operation *op);

@@ -146,21 +146,25 @@ void ProgramLowering::copyBytes(Value to, Value from, Value bytes) {
 
 void ProgramLowering::copy(ValueRange from, ValueRange to) {
   // A source that is also a destination of an earlier copy would be overwritten first: values of
-  // loops that change places go through the stack or, if large, are swapped in two rounds.
+  // loops that change places go through the scratch memory, which no kernel uses now.
   SmallVector<Value> places;
+  int64_t scratch = llvm::alignTo(plan_.arenaBytes(), 4096), used = 0;
   for (auto [source, target] : llvm::zip(from, to)) {
     Value address = pointer(source);
     bool isOverwritten = false;
     for (Value other : to)
       isOverwritten |= other != target && plan_.rootOf(other) == plan_.rootOf(source);
     if (isOverwritten) {
-      auto bytes = shapes_.elementBoundOf(source).value_or(1) * sizeOf(*toDType(source.getType()));
-      Value kept = room((bytes + 7) / 8);
+      Value kept = arenaAt(scratch + used);
       copyBytes(kept, address, bytesOf(source));
       address = kept;
+      // What has a place has a bound; a view of it need not.
+      int64_t elements = shapes_.elementBoundOf(plan_.rootOf(source)).value_or(0);
+      used += llvm::alignTo(elements * sizeOf(*toDType(source.getType())), 64);
     }
     places.push_back(address);
   }
+  workBytes_ = std::max<int64_t>(workBytes_, llvm::alignTo(llvm::divideCeil(used, kMaxTasks), 64));
   for (auto [address, source, target] : llvm::zip(places, from, to))
     if (plan_.rootOf(source) != plan_.rootOf(target))
       copyBytes(pointer(target), address, bytesOf(source));
