@@ -104,10 +104,21 @@ FailureOr<Dims> SliceOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule
     return failure();
   Dims result = dims[0];
   auto known = llvm::dyn_cast<AffineConstantExpr>(result[axis]);
-  if (offset < 0 || (known && offset + std::max<int64_t>(size, 0) > known.getValue())) {
+  int64_t end = offset + std::max<int64_t>(size, 0);
+  if (offset < 0 || (known && end > known.getValue())) {
+    if (known)
+      rule.setConflict(end, known.getValue());
     rule.error() << "expects a range inside axis " << axis << ", got [" << offset << ", "
                  << (size < 0 ? offset : offset + size) << ")"; // C1
     return failure();
+  }
+  if (!known) {
+    // The run compares `end` with the smaller one of `end` and the size: it is the size if what is
+    // left behind `end` is negative, when a division by a large number gives -1.
+    AffineExpr left = result[axis] - end;
+    AffineExpr least = rule.constant(end) - left * left.floorDiv(int64_t(1) << 48);
+    if (failed(rule.unify(rule.constant(end), least, std::to_string(axis))))
+      return failure();
   }
   result[axis] = size >= 0 ? rule.constant(size) : result[axis] - offset;
   return result;
