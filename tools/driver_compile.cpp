@@ -25,6 +25,7 @@ Compilation::Compilation(const ProgramArguments &arguments)
   options_.data.scriptDir = std::filesystem::path(arguments.file).parent_path().string();
   options_.data.dataDir = arguments.dataDir;
   context_.getOrLoadDialect<PdgDialect>();
+  context_.printOpOnDiagnostic(false); // The source line says more.
   context_.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
     collect(diagnostic);
     return success();
@@ -87,7 +88,10 @@ bool Compilation::load() {
   program_ = arguments_.file == "-"
                  ? loadProgramText(sources_, "<stdin>", readStandardInput(), options, diagnostics_)
                  : loadProgram(sources_, arguments_.file, options, diagnostics_);
-  return program_ && !diagnostics_.hasErrors();
+  // A name that nobody defines poisons what uses it; the rest is still worth checking.
+  return program_ && llvm::all_of(diagnostics_.sorted(), [](const Diagnostic &message) {
+           return message.severity != Severity::Error || message.code == DiagCode::PD0040;
+         });
 }
 
 bool Compilation::loadModule() {
