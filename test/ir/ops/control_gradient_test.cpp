@@ -1,0 +1,148 @@
+// Gradients through conditions, bounded loops, variables and casts, against finite differences.
+// SPDX-License-Identifier: Apache-2.0
+#include "test/ir/ops/differences.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace pdg {
+namespace {
+
+/// Differentiates the program `text`, which fetches "loss" and gradients "loss0", ... for the f64
+/// inputs `names`, and compares.
+void checkProgram(const std::string &text, std::vector<std::pair<std::string, int64_t>> names,
+                  double step = 0x1p-17, double tolerance = 2e-6) {
+  TestContext test;
+  Random random(5);
+  OwningOpRef<ModuleOp> module = test.parse(text);
+  ASSERT_TRUE(module && simplify(test, *module)) << test.reports;
+  Tensors inputs;
+  for (auto [name, size] : names)
+    inputs[name] = randomTensor(random, DType::F64, {size}, Style::Signed);
+  for (auto [i, name] : llvm::enumerate(names))
+    checkDifferences(test, *module, inputs, {"loss", i, name.first, step, tolerance}, text);
+}
+
+TEST(ControlGradients, OfConditions) {
+  for (const char *limit : {"-100.0", "100.0"})
+    checkProgram(std::string(R"(pdg.program {
+      %x = pdg.input "x" : tensor<3xf64>
+      %y = pdg.input "y" : tensor<3xf64>
+      %unused = pdg.input "z" : tensor<2xf64>
+      %sum = pdg.sum %x axis 0 : tensor<3xf64>
+      %limit = pdg.constant dense<)") + limit + R"(> : tensor<f64>
+      %c = pdg.lt %sum, %limit : tensor<f64>, tensor<f64>
+      %a, %b = pdg.if %c -> tensor<3xf64>, tensor<f64> {
+        %q = pdg.mul %x, %x : tensor<3xf64>, tensor<3xf64>
+        pdg.yield %q, %sum : tensor<3xf64>, tensor<f64>
+      } else {
+        %s = pdg.sin %x : tensor<3xf64>
+        %p = pdg.mul %s, %y : tensor<3xf64>, tensor<3xf64>
+        %m = pdg.reduce_max %y axis 0 : tensor<3xf64>
+        pdg.yield %p, %m : tensor<3xf64>, tensor<f64>
+      }
+      %t = pdg.sum %a axis 0 : tensor<3xf64>
+      %u = pdg.mul %t, %b : tensor<f64>, tensor<f64>
+      %loss = pdg.add %u, %sum : tensor<f64>, tensor<f64>
+      %gx, %gy, %gz = pdg.gradient %loss of [] %x, %y, %unused
+          : tensor<3xf64>, tensor<3xf64>, tensor<2xf64> : tensor<f64>
+          -> tensor<3xf64>, tensor<3xf64>, tensor<2xf64>
+      pdg.fetch "loss", %loss : tensor<f64>
+      pdg.fetch "loss0", %gx : tensor<3xf64>
+      pdg.fetch "loss1", %gy : tensor<3xf64>
+      pdg.fetch "loss2", %gz : tensor<2xf64>
+      pdg.yield
+    })", {{"x", 3}, {"y", 3}, {"z", 2}});
+}
+
+/// A recurrent network: the weights are used in every iteration, a condition depends on the
+/// counter, two values change places.
+TEST(ControlGradients, OfLoops) {
+  for (const char *trips : {"0", "1", "4"})
+    checkProgram(std::string(R"(pdg.program {
+      %w = pdg.input "w" : tensor<9xf64>
+      %x = pdg.input "x" : tensor<12xf64>
+      %h0 = pdg.input "h" : tensor<3xf64>
+      %k = pdg.reshape %w to [3, 3] : tensor<9xf64>
+      %xs = pdg.reshape %x to [4, 3] : tensor<12xf64>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %two = pdg.constant dense<2> : tensor<i64>
+      %n = pdg.constant dense<)") + trips + R"(> : tensor<i64>
+      %h, %g = pdg.for %zero to %n carry (%h0, %h0 : tensor<3xf64>, tensor<3xf64>)
+          -> tensor<3xf64>, tensor<3xf64> {
+      ^bb0(%i: tensor<i64>, %a: tensor<3xf64>, %b: tensor<3xf64>):
+        %row = pdg.gather %xs, %i : tensor<4x3xf64>, tensor<i64>
+        %p = pdg.contract "ij,j->i" %k, %a : tensor<3x3xf64>, tensor<3xf64>
+        %s = pdg.add %p, %row : tensor<3xf64>, tensor<3xf64>
+        %early = pdg.lt %i, %two : tensor<i64>, tensor<i64>
+        %t = pdg.if %early -> tensor<3xf64> {
+          %u = pdg.tanh %s : tensor<3xf64>
+          pdg.yield %u : tensor<3xf64>
+        } else {
+          %u = pdg.mul %s, %b : tensor<3xf64>, tensor<3xf64>
+          pdg.yield %u : tensor<3xf64>
+        }
+        pdg.yield %b, %t : tensor<3xf64>, tensor<3xf64>
+      }
+      %c = pdg.contract "i,i->" %h, %g : tensor<3xf64>, tensor<3xf64>
+      %d = pdg.sum %g axis 0 : tensor<3xf64>
+      %loss = pdg.add %c, %d : tensor<f64>, tensor<f64>
+      %gw, %gx, %gh = pdg.gradient %loss of [] %w, %x, %h0
+          : tensor<9xf64>, tensor<12xf64>, tensor<3xf64> : tensor<f64>
+          -> tensor<9xf64>, tensor<12xf64>, tensor<3xf64>
+      pdg.fetch "loss", %loss : tensor<f64>
+      pdg.fetch "loss0", %gw : tensor<9xf64>
+      pdg.fetch "loss1", %gx : tensor<12xf64>
+      pdg.fetch "loss2", %gh : tensor<3xf64>
+      pdg.yield
+    })", {{"w", 9}, {"x", 12}, {"h", 3}});
+}
+
+/// All reads of a variable that the loss depends on count, also those in a loop.
+TEST(ControlGradients, OfVariables) {
+  checkProgram(R"(pdg.variable <"w"> : tensor<3xf64> param {
+      %w = pdg.input "w" : tensor<3xf64>
+      pdg.yield %w : tensor<3xf64>
+    }
+    pdg.program {
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %n = pdg.constant dense<3> : tensor<i64>
+      %a = pdg.read <"w"> : tensor<3xf64>
+      %h = pdg.for %zero to %n carry (%a : tensor<3xf64>) -> tensor<3xf64> {
+      ^bb0(%i: tensor<i64>, %c: tensor<3xf64>):
+        %v = pdg.read <"w"> : tensor<3xf64>
+        %s = pdg.sin %c : tensor<3xf64>
+        %p = pdg.mul %s, %v : tensor<3xf64>, tensor<3xf64>
+        pdg.yield %p : tensor<3xf64>
+      }
+      %loss = pdg.sum %h axis 0 : tensor<3xf64>
+      %g = pdg.gradient %loss of [#pdg.name<"w">] : tensor<f64> -> tensor<3xf64>
+      pdg.assign <"w">, %g : tensor<3xf64>
+      pdg.fetch "loss", %loss : tensor<f64>
+      pdg.fetch "loss0", %g : tensor<3xf64>
+      pdg.yield
+    })", {{"w", 3}});
+}
+
+/// f32 in the middle: differences are coarse, so the function is linear.
+TEST(ControlGradients, OfCasts) {
+  checkProgram(R"(pdg.program {
+      %x = pdg.input "x" : tensor<5xf64>
+      %narrow = pdg.cast %x to f32 : tensor<5xf64>
+      %three = pdg.constant dense<3.0> : tensor<5xf32>
+      %p = pdg.mul %narrow, %three : tensor<5xf32>, tensor<5xf32>
+      %wide = pdg.cast %p to f64 : tensor<5xf32>
+      %whole = pdg.cast %x to i32 : tensor<5xf64>
+      %back = pdg.cast %whole to f64 : tensor<5xi32>
+      %q = pdg.add %wide, %back : tensor<5xf64>, tensor<5xf64>
+      %loss = pdg.sum %q axis 0 : tensor<5xf64>
+      %g = pdg.gradient %loss of [] %x : tensor<5xf64> : tensor<f64> -> tensor<5xf64>
+      pdg.fetch "loss", %loss : tensor<f64>
+      pdg.fetch "loss0", %g : tensor<5xf64>
+      pdg.yield
+    })", {{"x", 5}}, 0x1p-7, 1e-4);
+}
+
+} // namespace
+} // namespace pdg
