@@ -84,6 +84,11 @@ Dims ShapeAnalysis::compute(Value value) {
     ShapeRule report(context, std::nullopt, [&](Value scalar) { return valueOf(scalar); });
     if (auto dims = inferSilently(rule, operands, report); succeeded(dims))
       return *dims;
+    // The run stops before the op: its result never exists.
+    if (report.conflict())
+      return llvm::map_to_vector<4>(type.getShape(), [&](int64_t size) {
+        return getAffineConstantExpr(ShapedType::isDynamic(size) ? 0 : size, context);
+      });
   }
   // Results of loops and conditions have the sizes of what they were given or yield first.
   unsigned index = cast<OpResult>(value).getResultNumber();

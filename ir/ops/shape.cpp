@@ -156,9 +156,11 @@ FailureOr<Dims> BroadcastOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &
                  << result.size();
     return failure();
   }
+  // Whether an axis is repeated is told by its type, not by what the run finds.
+  ArrayRef<int64_t> shape = llvm::cast<RankedTensorType>(op.getX().getType()).getShape();
   size_t missing = result.size() - dims[0].size();
   for (auto [axis, size] : llvm::enumerate(dims[0]))
-    if (size != rule.constant(1) &&
+    if (shape[axis] != 1 &&
         failed(rule.unify(size, result[missing + axis], std::to_string(missing + axis))))
       return failure();
   return result;
