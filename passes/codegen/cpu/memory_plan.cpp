@@ -246,7 +246,27 @@ void MemoryPlan::findSizes() {
       sizes_.insert(rootOf(symbol.value));
 }
 
+/// Values of conditions and loops have one size, whichever region they come from.
+LogicalResult MemoryPlan::checkRegions() {
+  auto result = module_.walk([&](Operation *op) {
+    if (!isa<IfOp, ForOp, ForEachOp>(op))
+      return WalkResult::advance();
+    for (Region &region : op->getRegions())
+      for (auto [value, result] :
+           llvm::zip(region.front().getTerminator()->getOperands(), op->getResults()))
+        if (shapes_.dimsOf(value) != shapes_.dimsOf(result)) {
+          op->emitOpError("has no native code for values whose sizes only the run knows and that "
+                          "change in its regions");
+          return WalkResult::interrupt();
+        }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult MemoryPlan::build() {
+  if (failed(checkRegions()))
+    return failure();
   findSizes();
   number(module_);
   planReads();

@@ -53,6 +53,7 @@ private:
   };
 
   void findSizes();
+  mlir::LogicalResult checkRegions();
   void number(mlir::Operation *op);
   void planReads();
   void planAssigns();
