@@ -25,7 +25,7 @@ ProgramLowering::ProgramLowering(ModuleOp module, ModuleOp code, const ProgramTa
       ptr_(LLVM::LLVMPointerType::get(module.getContext())) {}
 
 int64_t ProgramLowering::arenaBytes() const {
-  return llvm::alignTo(plan_.arenaBytes(), 4096) + workBytes_ * kMaxTasks;
+  return llvm::alignTo(plan_.arenaBytes(), 4096) + workBytes_;
 }
 
 LogicalResult ProgramLowering::run() {
@@ -160,7 +160,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
 
 void ProgramLowering::launch(const Kernel &kernel) {
   maxArguments_ = std::max<int64_t>(maxArguments_, kernel.arguments.size());
-  workBytes_ = std::max(workBytes_, kernel.workBytes);
+  workBytes_ = std::max(workBytes_, kernel.workBytes * (kernel.isParallel ? kMaxTasks : 1));
   for (auto [index, argument] : llvm::enumerate(kernel.arguments)) {
     Value word;
     switch (argument.kind) {

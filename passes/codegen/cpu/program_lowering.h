@@ -83,7 +83,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> bound_;   ///< Addresses given while running.
   llvm::DenseMap<mlir::Value, mlir::Value> batches_; ///< Examples of a batch, by its first field.
   llvm::DenseMap<mlir::Attribute, std::string> globals_; ///< Constants by their elements.
-  int64_t maxArguments_ = 1, workBytes_ = 0, kernels_ = 0;
+  int64_t maxArguments_ = 1, kernels_ = 0;
+  int64_t workBytes_ = 0; ///< Scratch of all tasks of the kernel that needs most.
 };
 
 } // namespace pdg

@@ -164,7 +164,7 @@ void ProgramLowering::copy(ValueRange from, ValueRange to) {
     }
     places.push_back(address);
   }
-  workBytes_ = std::max<int64_t>(workBytes_, llvm::alignTo(llvm::divideCeil(used, kMaxTasks), 64));
+  workBytes_ = std::max<int64_t>(workBytes_, llvm::alignTo(used, 64));
   for (auto [address, source, target] : llvm::zip(places, from, to))
     if (plan_.rootOf(source) != plan_.rootOf(target))
       copyBytes(pointer(target), address, bytesOf(source));
