@@ -317,8 +317,8 @@ static void addElementwise(CaseMaker &m, TestContext &test, RegisteredOperationN
         continue;
       EXPECT_TRUE(cast<ElementOpInterface>(built).isPointwise()) << m.op << " needs a line above";
       for (const Shape &shape : {Shape{37}, {}, {3, 5}, {2, 0}}) {
-        // Empty ones do not depend on types.
-        if (shape == Shape{2, 0} && rest != F32 && rest != Bool)
+        // Loops do not depend on types.
+        if (shape.size() == 2 && rest != F32 && rest != Bool)
           continue;
         for (OperandSpec &operand : opCase.operands)
           operand.shape = shape;

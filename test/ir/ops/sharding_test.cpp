@@ -163,7 +163,10 @@ int64_t slicesOfLeaves(int64_t size) {
   return size == 64 ? 4 : size == 128 || size == 256 || size == 32 ? 2 : 1;
 }
 
-void checkCase(TestContext &test, Random &random, const OpCase &opCase) {
+/// How often each kind of factor was split.
+using Counts = std::map<FactorKind, int>;
+
+void checkCase(TestContext &test, Random &random, const OpCase &opCase, Counts &counts) {
   SCOPED_TRACE(opCase.str());
   ProgramBuilder program(test);
   Operation *op = program.add(opCase, "x");
@@ -187,12 +190,14 @@ void checkCase(TestContext &test, Random &random, const OpCase &opCase) {
         size = operand.shape()[axis];
     if (int64_t axis = axisOf(rule.results[0], factor); axis >= 0)
       size = whole.result.shape()[axis];
-    if (kind == FactorKind::Parallel && size > 1)
+    bool isSplit = kind == FactorKind::Sum ? slicesOfLeaves(size) > 1 : size > 1;
+    counts[kind] += isSplit;
+    if (kind == FactorKind::Parallel && isSplit)
       checkParallel(test, whole, factor, size);
-    else if (kind == FactorKind::Max && size > 1)
+    else if (kind == FactorKind::Max && isSplit)
       checkJoined(test, whole, factor, size, 2,
                   opCase.op == "pdg.reduce_max" ? "pdg.maximum" : "pdg.minimum");
-    else if (kind == FactorKind::Sum && slicesOfLeaves(size) > 1)
+    else if (kind == FactorKind::Sum && isSplit)
       checkJoined(test, whole, factor, size, slicesOfLeaves(size), "pdg.add");
   }
 }
@@ -200,8 +205,12 @@ void checkCase(TestContext &test, Random &random, const OpCase &opCase) {
 TEST(ShardingRules, GiveTheWholeFromSlices) {
   TestContext test;
   Random random(6);
+  Counts counts;
   for (const OpCase &opCase : allCases(test))
-    checkCase(test, random, opCase);
+    checkCase(test, random, opCase, counts);
+  EXPECT_GT(counts[FactorKind::Parallel], 300);
+  EXPECT_GT(counts[FactorKind::Max], 20);
+  EXPECT_GT(counts[FactorKind::Sum], 20);
 }
 
 } // namespace
