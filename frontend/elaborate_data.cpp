@@ -9,6 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include <cmath>
+#include <cstdint>
+
 using namespace mlir;
 
 namespace pdg {
@@ -78,9 +81,10 @@ bool Elaborator::readSourceArg(const CallArg &arg, SourceInfo &info) {
   }
   if (arg.name == "batch" || arg.name == "seed") {
     auto number = constantInt(value, absl::StrCat("'", arg.name, "'"));
-    if (number && arg.name == "batch" && *number < 1) {
-      emit.error(DiagCode::PD0105, value.span,
-                 absl::StrCat("expected a batch of at least 1 example, found ", *number));
+    if (number && arg.name == "batch" && (*number < 1 || *number > INT32_MAX)) {
+      emit.error(
+          DiagCode::PD0105, value.span,
+          absl::StrCat("expected a batch of 1 to ", INT32_MAX, " examples, found ", *number));
       return false;
     }
     (arg.name == "batch" ? info.batch : info.seed) = number.value_or(1);
@@ -103,6 +107,11 @@ bool Elaborator::readSourceArgs(const CallExpr &call, SourceInfo &info) {
     return false;
   }
   return isGood;
+}
+
+/// True for types that nothing computes with yet.
+static bool isStorageType(DType dtype) {
+  return dtype == DType::BF16 || dtype == DType::F16 || dtype == DType::I8;
 }
 
 void Elaborator::execData(const DeclStmt &stmt) {
@@ -130,6 +139,14 @@ void Elaborator::execData(const DeclStmt &stmt) {
     emit.error(DiagCode::PD0117, call->span, std::string(header.status().message()));
     return;
   }
+  for (const FieldInfo &field : header->fields)
+    if (isStorageType(field.dtype)) {
+      emit.error(DiagCode::PD0114, call->span,
+                 absl::StrCat("examples of type '", std::string(nameOf(field.dtype)),
+                              "' are not available yet"))
+          .withHint("element types are f32, f64, i32, i64, u8 and bool");
+      return;
+    }
   OpBuilder::InsertionGuard guard(emit.b);
   emit.b.setInsertionPoint(programOp_);
   SmallVector<Attribute> fields;
@@ -167,7 +184,7 @@ Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
     expected = "a whole number";
   } else if (like.is<double>()) {
     double number = 0;
-    if (absl::SimpleAtod(text, &number))
+    if (absl::SimpleAtod(text, &number) && std::isfinite(number))
       return number;
     expected = "a number";
   } else if (like.is<bool>()) {

@@ -296,7 +296,23 @@ void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
       frame_->names[vars[i]] = Value(loop.getResult(i));
 }
 
+/// The loop over `source` that the next op lies in, or null.
+static ForEachOp enclosingPass(OpBuilder &builder, StringRef source) {
+  for (Operation *op = builder.getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
+    if (auto loop = dyn_cast<ForEachOp>(op); loop && loop.getSource() == source)
+      return loop;
+  return nullptr;
+}
+
 void Elaborator::execData(const ForStmt &stmt, const Source &source) {
+  // A source is in one place of one pass.
+  if (enclosingPass(emit.b, source.symbol)) {
+    emit.error(DiagCode::PD0114, stmt.iterable->span,
+               absl::StrCat("a loop over '", source.info.name, "' inside a loop over '",
+                            source.info.name, "' is not available yet"))
+        .withHint("declare a second data source of the same files");
+    return;
+  }
   auto vars = assignedVars(stmt.body);
   std::vector<Value> inits = carriedInits(vars, stmt.span);
   auto op = SymbolTable::lookupNearestSymbolFrom<SourceOp>(programOp_,

@@ -13,6 +13,14 @@ static constexpr size_t MaxSuggestions = DiagnosticEngine::MaxShown;
 
 static bool isCapital(const std::string &name) { return name[0] >= 'A' && name[0] <= 'Z'; }
 
+/// bf16, f16 and i8 are names that nobody else may take; nothing computes with them yet.
+static void checkAvailable(const std::string &type, Span span, DiagnosticEngine &diagnostics) {
+  if (type == "bf16" || type == "f16" || type == "i8")
+    diagnostics
+        .report(DiagCode::PD0114, span, absl::StrCat("the type '", type, "' is not available yet"))
+        .withHint("element types are f32, f64, i32, i64, u8 and bool");
+}
+
 void Resolver::exprs(std::vector<ExprPtr> &list) {
   for (ExprPtr &each : list)
     expr(*each);
@@ -98,7 +106,8 @@ void Resolver::name(NameExpr &node) {
   node.isBuiltin = options_.builtins.functions.contains(node.name) ||
                    options_.builtins.types.contains(node.name);
   if (!node.isBuiltin)
-    reportUnknown(node.name, node.span);
+    return reportUnknown(node.name, node.span);
+  checkAvailable(node.name, node.span, diagnostics_);
 }
 
 void Resolver::member(MemberExpr &node) {
@@ -184,7 +193,7 @@ void Resolver::type(TypeSyntax &node, bool isArg, bool isConst) {
 
 void Resolver::elementType(TypeSyntax &node) {
   if (options_.builtins.types.contains(node.name))
-    return;
+    return checkAvailable(node.name, node.nameSpan, diagnostics_);
   ScopeStack::Found found = scopes_.find(node.name);
   Decl *decl = found.hiddenBy ? nullptr : found.decl;
   bool isType =
