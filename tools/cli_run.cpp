@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli.h"
 
+#include <absl/strings/numbers.h>
+
+#include <cstdint>
 #include <memory>
 
 namespace pdg {
@@ -54,7 +57,19 @@ static void addOutputOptions(CLI::App &command, RunArguments &options) {
 }
 
 static void addExecutionOptions(CLI::App &command, RunArguments &options) {
-  command.add_option("--seed", options.seed, "Seed of all random numbers (default 0)")
+  // CLI11 reads a seed below 0 or above 2^64 - 1 as some other one.
+  command
+      .add_option_function<std::string>(
+          "--seed",
+          [&options](const std::string &text) {
+            uint64_t seed = 0;
+            if (!absl::SimpleAtoi(text, &seed))
+              throw CLI::ValidationError(
+                  "--seed",
+                  "expects a whole number from 0 to 18446744073709551615, got '" + text + "'");
+            options.seed = seed;
+          },
+          "Seed of all random numbers (default 0)")
       ->type_name("N");
   command
       .add_option("--threads", options.threads,

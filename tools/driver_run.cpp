@@ -3,8 +3,10 @@
 #include "tools/driver.h"
 
 #include "ir/interpret/interpreter.h"
+#include "runtime/checkpoint/file.h"
 #include "runtime/checkpoint/npy.h"
 #include "runtime/checkpoint/npz.h"
+#include "runtime/checkpoint/variables.h"
 #include "runtime/worker/execution_context.h"
 #include "runtime/worker/text.h"
 #include "tools/driver_compile.h"
@@ -106,6 +108,14 @@ static absl::Status printValues(std::span<const TensorRef> values) {
                                   : absl::ErrnoToStatus(errno, "cannot write to standard output");
 }
 
+/// Says before the run what would only be found at its end.
+static absl::Status checkOutputs(const RunArguments &arguments) {
+  if (!arguments.fetchFile.empty())
+    if (absl::Status status = AtomicFile::create(arguments.fetchFile).status(); !status.ok())
+      return status;
+  return arguments.saveFile.empty() ? absl::OkStatus() : checkTensorFile(arguments.saveFile);
+}
+
 static absl::Status handOver(ExecutionContext &context, const RunArguments &arguments) {
   std::vector<TensorRef> values = context.fetchedValues();
   absl::Status status =
@@ -197,6 +207,8 @@ int runCommand(const RunArguments &arguments) {
     return exitCode;
   if (isInterrupted())
     return ExitInterrupted;
+  if (absl::Status status = checkOutputs(arguments); !status.ok())
+    return reportStatus(status, format);
   absl::StatusOr<std::unique_ptr<ExecutionContext>> context =
       ExecutionContext::create(program->info, runOptionsOf(arguments, compilation.paths()));
   absl::Status status = context.ok() ? feedInputs(**context, *std::move(feeds)) : context.status();

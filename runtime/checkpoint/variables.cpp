@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/checkpoint/variables.h"
 
+#include "runtime/checkpoint/file.h"
 #include "runtime/checkpoint/npz.h"
 #include "runtime/checkpoint/safetensors.h"
 
@@ -90,6 +91,12 @@ absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path) {
   if (absl::EndsWith(path, kNpz))
     return readNpz(path);
   return unknownForm(path);
+}
+
+absl::Status checkTensorFile(const std::string &path) {
+  if (!absl::EndsWith(path, kSafetensors) && !absl::EndsWith(path, kNpz))
+    return unknownForm(path);
+  return AtomicFile::create(path).status();
 }
 
 absl::Status writeTensors(const std::string &path, std::span<const TensorRef> tensors) {

@@ -18,6 +18,10 @@ namespace pdg {
 /// "net.hidden.W" and "net.hidden.W/adam.m", not "net.hidden2.W".
 bool isInScope(std::string_view name, std::string_view path);
 
+/// An error unless writeTensors() could write to `path` now: unless its name ends in .safetensors
+/// or .npz and its folder takes a file. Leaves no file behind.
+absl::Status checkTensorFile(const std::string &path);
+
 /// Reads all tensors of a .safetensors or .npz file.
 absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path);
 

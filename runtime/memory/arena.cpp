@@ -23,13 +23,15 @@ absl::StatusOr<Arena> Arena::create(int64_t numBytes) {
   if (numBytes == 0)
     return arena;
   if (numBytes < 0 || numBytes > (int64_t{1} << 46))
-    return absl::ResourceExhaustedError(absl::StrCat("cannot map ", numBytes, " bytes"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot reserve ", numBytes, " bytes for the values of the program"));
   int64_t length = roundUp(numBytes), mapped = length + kAlignment;
   void *memory = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return absl::ResourceExhaustedError(
-        absl::StrCat("cannot map ", numBytes, " bytes: ", std::strerror(errno)));
+        absl::StrCat("cannot reserve ", numBytes,
+                     " bytes for the values of the program: ", std::strerror(errno)));
   char *begin = static_cast<char *>(memory);
   int64_t head = roundUp(reinterpret_cast<int64_t>(begin)) - reinterpret_cast<int64_t>(begin);
   if (head != 0)

@@ -24,7 +24,9 @@ absl::Status printToStandardOutput(std::string_view line) {
   std::fputc('\n', stdout);
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, "cannot write to standard output");
+  // Whatever errno says, the program and its input are not to blame.
+  return absl::UnavailableError(
+      absl::StrCat("cannot write to standard output: ", std::strerror(errno)));
 }
 
 // "loss ", "train_loss=" and "Loss: " announce a loss, "lossless " does not.
