@@ -31,7 +31,8 @@ TEST(ControlGradients, OfConditions) {
       %y = pdg.input "y" : tensor<3xf64>
       %unused = pdg.input "z" : tensor<2xf64>
       %sum = pdg.sum %x axis 0 : tensor<3xf64>
-      %limit = pdg.constant dense<)") + limit + R"(> : tensor<f64>
+      %limit = pdg.constant dense<)") +
+                     limit + R"(> : tensor<f64>
       %c = pdg.lt %sum, %limit : tensor<f64>, tensor<f64>
       %a, %b = pdg.if %c -> tensor<3xf64>, tensor<f64> {
         %q = pdg.mul %x, %x : tensor<3xf64>, tensor<3xf64>
@@ -53,7 +54,8 @@ TEST(ControlGradients, OfConditions) {
       pdg.fetch "loss1", %gy : tensor<3xf64>
       pdg.fetch "loss2", %gz : tensor<2xf64>
       pdg.yield
-    })", {{"x", 3}, {"y", 3}, {"z", 2}});
+    })",
+                 {{"x", 3}, {"y", 3}, {"z", 2}});
 }
 
 /// A recurrent network: the weights are used in every iteration, a condition depends on the
@@ -68,7 +70,8 @@ TEST(ControlGradients, OfLoops) {
       %xs = pdg.reshape %x to [4, 3] : tensor<12xf64>
       %zero = pdg.constant dense<0> : tensor<i64>
       %two = pdg.constant dense<2> : tensor<i64>
-      %n = pdg.constant dense<)") + trips + R"(> : tensor<i64>
+      %n = pdg.constant dense<)") +
+                     trips + R"(> : tensor<i64>
       %h, %g = pdg.for %zero to %n carry (%h0, %h0 : tensor<3xf64>, tensor<3xf64>)
           -> tensor<3xf64>, tensor<3xf64> {
       ^bb0(%i: tensor<i64>, %a: tensor<3xf64>, %b: tensor<3xf64>):
@@ -96,7 +99,8 @@ TEST(ControlGradients, OfLoops) {
       pdg.fetch "loss1", %gx : tensor<12xf64>
       pdg.fetch "loss2", %gh : tensor<3xf64>
       pdg.yield
-    })", {{"w", 9}, {"x", 12}, {"h", 3}});
+    })",
+                 {{"w", 9}, {"x", 12}, {"h", 3}});
 }
 
 /// All reads of a variable that the loss depends on count, also those in a loop.
@@ -122,7 +126,8 @@ TEST(ControlGradients, OfVariables) {
       pdg.fetch "loss", %loss : tensor<f64>
       pdg.fetch "loss0", %g : tensor<3xf64>
       pdg.yield
-    })", {{"w", 3}});
+    })",
+               {{"w", 3}});
 }
 
 /// f32 in the middle: differences are coarse, so the function is linear.
@@ -141,7 +146,8 @@ TEST(ControlGradients, OfCasts) {
       pdg.fetch "loss", %loss : tensor<f64>
       pdg.fetch "loss0", %g : tensor<5xf64>
       pdg.yield
-    })", {{"x", 5}}, 0x1p-7, 1e-4);
+    })",
+               {{"x", 5}}, 0x1p-7, 1e-4);
 }
 
 } // namespace

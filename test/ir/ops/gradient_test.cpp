@@ -47,7 +47,8 @@ Value weighted(OpBuilder &b, Value x, Value weights) {
 /// A program that fetches a loss and its gradient for each f64 input of one op.
 class GradientProgram {
 public:
-  GradientProgram(TestContext &test, Random &random) : program(test), test_(test), random_(random) {}
+  GradientProgram(TestContext &test, Random &random)
+      : program(test), test_(test), random_(random) {}
 
   /// Adds `value` times fixed random weights to the loss.
   Value lossOf(Value value, const std::string &name) {
@@ -59,8 +60,8 @@ public:
   /// Fetches `loss` and its gradients as `prefix`, `prefix`0, ...; returns the gradients.
   SmallVector<Value> differentiate(Value loss, ValueRange sources, const std::string &prefix) {
     auto types = llvm::map_to_vector(sources, [](Value v) { return v.getType(); });
-    auto op = GradientOp::create(program.b, program.loc, types, loss,
-                                 program.b.getArrayAttr({}), sources);
+    auto op = GradientOp::create(program.b, program.loc, types, loss, program.b.getArrayAttr({}),
+                                 sources);
     program.fetch(prefix, loss);
     for (auto [i, gradient] : llvm::enumerate(op.getResults()))
       program.fetch(prefix + std::to_string(i), gradient);

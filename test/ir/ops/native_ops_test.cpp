@@ -137,8 +137,7 @@ struct BatchProgram {
       Value table = InputOp::create(tables, program.loc,
                                     typeOf(tables.getContext(), operand.dtype, operand.shape),
                                     prefix + std::to_string(i));
-      operands.push_back(isBatched ? GatherOp::create(program.b, program.loc, table, ids)
-                                   : table);
+      operands.push_back(isBatched ? GatherOp::create(program.b, program.loc, table, ids) : table);
     }
     return buildOp(program.b, opCase, operands);
   }

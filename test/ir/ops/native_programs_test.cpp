@@ -77,7 +77,8 @@ TEST(NativePrograms, KeepSizesOfViews) {
     pdg.fetch "c", %c : tensor<f32>
     pdg.fetch "s", %s : tensor<4xf32>
     pdg.yield
-  })", inputs);
+  })",
+            inputs);
 }
 
 /// A broadcast that is used where it is not an element op, and an index that is one.
@@ -100,7 +101,8 @@ TEST(NativePrograms, KeepCheckedElements) {
     pdg.fetch "ids", %ids : tensor<5xi64>
     pdg.fetch "q", %q : tensor<4xf32>
     pdg.yield
-  })", inputs);
+  })",
+            inputs);
 }
 
 /// An axis of size 1 that only the analysis of sizes knows to be 1.
@@ -111,13 +113,15 @@ TEST(NativePrograms, RepeatKnownOnes) {
     checkText(std::string(R"(pdg.program {
       %x = pdg.input "x" : tensor<1x3xf32>
       %n = pdg.dim %x axis 0 : tensor<1x3xf32>
-      %k = pdg.constant dense<)") + size + R"(> : tensor<i64>
+      %k = pdg.constant dense<)") +
+                  size + R"(> : tensor<i64>
       %y = pdg.reshape %x to [%n, 3] : tensor<1x3xf32>
       %z = pdg.broadcast %y to [%k, 3] : tensor<?x3xf32>
       %e = pdg.exp %z : tensor<?x3xf32>
       pdg.fetch "e", %e : tensor<?x3xf32>
       pdg.yield
-    })", inputs);
+    })",
+              inputs);
 }
 
 /// The sides of a condition give values of different sizes: refused, not computed wrongly.
@@ -166,7 +170,8 @@ TEST(NativePrograms, SwapLargeValues) {
     pdg.fetch "a", %a : tensor<3000000xf32>
     pdg.fetch "b", %b : tensor<3000000xf32>
     pdg.yield
-  })", inputs);
+  })",
+            inputs);
 }
 
 /// Two variables change places; one is read before and after; a value that was computed in the

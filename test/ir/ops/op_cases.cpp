@@ -42,9 +42,10 @@ Operation *buildOp(OpBuilder &b, const OpCase &opCase, ValueRange operands) {
   // The real type follows from the operands, which the op knows best.
   SmallVector<Type> types;
   auto rule = dyn_cast<InferTypeOpInterface>(op);
-  if (!rule || failed(rule.inferReturnTypes(context, op->getLoc(), op->getOperands(),
-                                            op->getDiscardableAttrDictionary(),
-                                            op->getPropertiesStorage(), op->getRegions(), types)) ||
+  if (!rule ||
+      failed(rule.inferReturnTypes(context, op->getLoc(), op->getOperands(),
+                                   op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                   op->getRegions(), types)) ||
       types.size() != 1 || !isPdgTensor(types[0])) {
     op->erase();
     return nullptr;

@@ -15,7 +15,8 @@ TEST(OpList, HasCases) {
     if (hasNoCases(name))
       continue;
     EXPECT_FALSE(casesOf(test, op).empty())
-        << name.str() << " has no attribute-free element-wise form: say in op_table.cpp how to use it";
+        << name.str()
+        << " has no attribute-free element-wise form: say in op_table.cpp how to use it";
   }
 }
 

@@ -243,14 +243,31 @@ template <class T> static T specialElement(Random &random) {
   if (random() % 2)
     return plainElement<T>(random);
   if constexpr (std::is_floating_point_v<T>) {
-    const T choices[] = {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T(0), -T(0),
-                         Limits::denorm_min(), -Limits::min() / 2, Limits::max(),
-                         -Limits::max() / 3, T(1), T(-1), T(0.5), T(2.5), T(-3), T(1e10),
-                         T(-709.5), T(88.5), T(257), T(-2147483649.0), T(9.3e18)};
+    const T choices[] = {Limits::quiet_NaN(),
+                         Limits::infinity(),
+                         -Limits::infinity(),
+                         T(0),
+                         -T(0),
+                         Limits::denorm_min(),
+                         -Limits::min() / 2,
+                         Limits::max(),
+                         -Limits::max() / 3,
+                         T(1),
+                         T(-1),
+                         T(0.5),
+                         T(2.5),
+                         T(-3),
+                         T(1e10),
+                         T(-709.5),
+                         T(88.5),
+                         T(257),
+                         T(-2147483649.0),
+                         T(9.3e18)};
     return choices[random() % std::size(choices)];
   } else {
-    const T choices[] = {Limits::max(), Limits::lowest(), T(0), T(1), static_cast<T>(-1),
-                         static_cast<T>(Limits::lowest() + 1), T(2), static_cast<T>(-2)};
+    const T choices[] = {Limits::max(), Limits::lowest(),   T(0),
+                         T(1),          static_cast<T>(-1), static_cast<T>(Limits::lowest() + 1),
+                         T(2),          static_cast<T>(-2)};
     return choices[random() % std::size(choices)];
   }
 }

@@ -55,11 +55,11 @@ static void shapeCases(CaseMaker &m, std::initializer_list<std::pair<Shape, Shap
 
 static void constantCases(CaseMaker &m) {
   for (const char *value :
-       {"dense<[1.5, -0.0, 0x7FC00000, 0x00000001]> : tensor<4xf32>", "dense<2.5> : tensor<3x3xf64>",
-        "dense<[0.1, -3.0]> : tensor<2xf64>", "dense<-7> : tensor<i32>",
-        "dense<[[1, -9223372036854775808]]> : tensor<1x2xi64>", "dense<[255, 0, 128]> : tensor<3xui8>",
-        "dense<[true, false, true]> : tensor<3xi1>", "dense<true> : tensor<5xi1>",
-        "dense<> : tensor<0xf32>", "dense<200> : tensor<17xui8>"})
+       {"dense<[1.5, -0.0, 0x7FC00000, 0x00000001]> : tensor<4xf32>",
+        "dense<2.5> : tensor<3x3xf64>", "dense<[0.1, -3.0]> : tensor<2xf64>",
+        "dense<-7> : tensor<i32>", "dense<[[1, -9223372036854775808]]> : tensor<1x2xi64>",
+        "dense<[255, 0, 128]> : tensor<3xui8>", "dense<[true, false, true]> : tensor<3xi1>",
+        "dense<true> : tensor<5xi1>", "dense<> : tensor<0xf32>", "dense<200> : tensor<17xui8>"})
     m.add({}, std::string("{value = ") + value + "}");
 }
 
@@ -68,13 +68,15 @@ static void layoutCases(CaseMaker &m, const std::string &op) {
     if (op == "slice")
       for (auto [axis, offset, size] :
            {std::tuple(0, 1, 2), {0, 0, 0}, {1, 3, 17}, {1, 2, -1}, {2, 1, 1}, {0, 2, -1}})
-        m.add({{dtype, {4, 20, 3}}}, "{" + number("axis", axis) + ", " + number("offset", offset) +
-                                         ", " + number("size", size) + "}",
+        m.add({{dtype, {4, 20, 3}}},
+              "{" + number("axis", axis) + ", " + number("offset", offset) + ", " +
+                  number("size", size) + "}",
               axis ? "b" : "");
     if (op == "pad")
       for (auto [axis, before, after] : {std::tuple(0, 1, 2), {1, 3, 0}, {1, 0, 18}, {0, 0, 0}})
-        m.add({{dtype, {3, 5}}}, "{" + number("axis", axis) + ", " + number("before", before) +
-                                     ", " + number("after", after) + "}",
+        m.add({{dtype, {3, 5}}},
+              "{" + number("axis", axis) + ", " + number("before", before) + ", " +
+                  number("after", after) + "}",
               axis ? "b" : "");
     if (op == "concat") {
       m.add({{dtype, {3, 5}}, {dtype, {2, 5}}}, "{axis = 0 : i64}");
@@ -84,9 +86,12 @@ static void layoutCases(CaseMaker &m, const std::string &op) {
       m.add({{dtype, {2, 3, 2}}, {dtype, {2, 0, 2}}}, "{axis = 1 : i64}");
     }
     if (op == "transpose")
-      for (auto [shape, order] :
-           {std::pair<Shape, Shape>({4, 7}, {1, 0}), {{2, 3, 5}, {2, 0, 1}}, {{2, 3, 5}, {0, 2, 1}},
-            {{33, 17}, {1, 0}}, {{0, 3}, {1, 0}}, {{5}, {0}}})
+      for (auto [shape, order] : {std::pair<Shape, Shape>({4, 7}, {1, 0}),
+                                  {{2, 3, 5}, {2, 0, 1}},
+                                  {{2, 3, 5}, {0, 2, 1}},
+                                  {{33, 17}, {1, 0}},
+                                  {{0, 3}, {1, 0}},
+                                  {{5}, {0}}})
         m.add({{dtype, shape}}, "{permutation = " + list(order) + "}", "b");
   }
 }
@@ -109,10 +114,16 @@ static void indexCases(CaseMaker &m, const std::string &op) {
         m.add({{dtype, {2, 3, 4}}, {ids, {2, 3}, 4}}, "{}", "bb");
       }
       if (op == "scatter_add" && isFloat(dtype))
-        for (auto [places, row, count] :
-             {std::tuple<Shape, Shape, int64_t>({5}, {5, 3}, 4), {{40}, {40}, 7},
-              {{64}, {64, 2}, 90}, {{512}, {512, 3}, 40}, {{2, 3}, {2, 3, 4}, 5}, {{}, {3}, 2},
-              {{0}, {0, 3}, 2}, {{256}, {256}, 1}, {{32, 3}, {32, 3, 17}, 6}, {{6}, {6, 0}, 3}})
+        for (auto [places, row, count] : {std::tuple<Shape, Shape, int64_t>({5}, {5, 3}, 4),
+                                          {{40}, {40}, 7},
+                                          {{64}, {64, 2}, 90},
+                                          {{512}, {512, 3}, 40},
+                                          {{2, 3}, {2, 3, 4}, 5},
+                                          {{}, {3}, 2},
+                                          {{0}, {0, 3}, 2},
+                                          {{256}, {256}, 1},
+                                          {{32, 3}, {32, 3, 17}, 6},
+                                          {{6}, {6, 0}, 3}})
           m.add({{ids, places, count}, {dtype, row}}, "{" + number("count", count) + "}",
                 places.empty() ? "" : "bb");
     }
@@ -140,8 +151,8 @@ static void randomCases(CaseMaker &m) {
 
 static void reductionCases(CaseMaker &m) {
   for (DType dtype : kNumbers) {
-    for (const Shape &shape : {Shape{1}, {17}, {256}, {4, 5}, {64, 19}, {1, 33}, {33, 2, 17}, {0, 3},
-                               {3, 0}})
+    for (const Shape &shape :
+         {Shape{1}, {17}, {256}, {4, 5}, {64, 19}, {1, 33}, {33, 2, 17}, {0, 3}, {3, 0}})
       for (size_t axis = 0; axis < shape.size(); ++axis)
         m.add({{dtype, shape}}, "{" + number("axis", axis) + "}", "b");
     // Longer than a block of lanes; an empty first axis.
@@ -158,18 +169,30 @@ static void contractionCases(CaseMaker &m) {
     bool leaves = false;
   };
   const Rule rules[] = {
-      {"ik,kj->ij", {3, 4}, {4, 5}},          {"ik,kj->ij", {65, 33}, {33, 19}},
-      {"ki,kj->ij", {6, 3}, {6, 4}, true},    {"ki,kj->ij", {64, 7}, {64, 18}, true},
-      {"ik,jk->ij", {5, 4}, {3, 4}},          {"ki,jk->ij", {4, 5}, {3, 4}},
-      {"ik,kj->ji", {3, 4}, {4, 5}},          {"k,k->", {5}, {5}, true},
-      {"k,k->", {256}, {256}, true},          {"i,j->ij", {3}, {4}},
-      {"i,j->ji", {3}, {4}},                  {"ij,j->i", {4, 17}, {17}},
-      {"i,ij->j", {4}, {4, 3}, true},         {"bik,bkj->bij", {2, 3, 4}, {2, 4, 3}},
-      {"bik,bjk->bij", {3, 2, 5}, {3, 4, 5}}, {"ibk,kbj->bij", {3, 2, 4}, {4, 2, 3}},
-      {"ijk,jkl->il", {2, 3, 4}, {3, 4, 2}},  {"nij,nik->jk", {32, 2, 3}, {32, 2, 4}, true},
-      {"ik,kj->ij", {0, 4}, {4, 5}},          {"ik,kj->ij", {3, 0}, {0, 5}},
-      {"ik,kj->ij", {1, 1}, {1, 1}},          {"kji,kl->ijl", {3, 2, 4}, {3, 2}, true},
-      {"ij,ij->ij", {3, 4}, {3, 4}},          {"ij,ik->ijk", {3, 2}, {3, 4}},
+      {"ik,kj->ij", {3, 4}, {4, 5}},
+      {"ik,kj->ij", {65, 33}, {33, 19}},
+      {"ki,kj->ij", {6, 3}, {6, 4}, true},
+      {"ki,kj->ij", {64, 7}, {64, 18}, true},
+      {"ik,jk->ij", {5, 4}, {3, 4}},
+      {"ki,jk->ij", {4, 5}, {3, 4}},
+      {"ik,kj->ji", {3, 4}, {4, 5}},
+      {"k,k->", {5}, {5}, true},
+      {"k,k->", {256}, {256}, true},
+      {"i,j->ij", {3}, {4}},
+      {"i,j->ji", {3}, {4}},
+      {"ij,j->i", {4, 17}, {17}},
+      {"i,ij->j", {4}, {4, 3}, true},
+      {"bik,bkj->bij", {2, 3, 4}, {2, 4, 3}},
+      {"bik,bjk->bij", {3, 2, 5}, {3, 4, 5}},
+      {"ibk,kbj->bij", {3, 2, 4}, {4, 2, 3}},
+      {"ijk,jkl->il", {2, 3, 4}, {3, 4, 2}},
+      {"nij,nik->jk", {32, 2, 3}, {32, 2, 4}, true},
+      {"ik,kj->ij", {0, 4}, {4, 5}},
+      {"ik,kj->ij", {3, 0}, {0, 5}},
+      {"ik,kj->ij", {1, 1}, {1, 1}},
+      {"kji,kl->ijl", {3, 2, 4}, {3, 2}, true},
+      {"ij,ij->ij", {3, 4}, {3, 4}},
+      {"ij,ik->ijk", {3, 2}, {3, 4}},
   };
   for (DType dtype : kFloats)
     for (const Rule &rule : rules) {
@@ -257,8 +280,14 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
   } else if (op == "reshape") {
     shapeCases(m, {{{4, 6}, {3, 8}}, {{1}, {}}, {{}, {1, 1}}, {{0, 3}, {5, 0}}, {{30}, {2, 3, 5}}});
   } else if (op == "broadcast") {
-    shapeCases(m, {{{5}, {3, 5}}, {{3, 1}, {3, 17}}, {{}, {4, 2}}, {{1}, {33}},
-                   {{2, 1, 3}, {2, 5, 3}}, {{1, 4}, {0, 4}}, {{}, {}}, {{3}, {3}}});
+    shapeCases(m, {{{5}, {3, 5}},
+                   {{3, 1}, {3, 17}},
+                   {{}, {4, 2}},
+                   {{1}, {33}},
+                   {{2, 1, 3}, {2, 5, 3}},
+                   {{1, 4}, {0, 4}},
+                   {{}, {}},
+                   {{3}, {3}}});
   } else if (op == "iota") {
     for (const Shape &shape : {Shape{5}, {3, 17}, {2, 3, 4}, {0, 2}})
       for (size_t axis = 0; axis < shape.size(); ++axis)
@@ -297,7 +326,7 @@ bool hasNoCases(StringRef op) {
 /// Cases of an op without attributes whose operands and result have equal sizes: whatever element
 /// types its verifier takes.
 static void addElementwise(CaseMaker &m, TestContext &test, RegisteredOperationName op) {
-  unsigned count = op.hasTrait<OpTrait::OneOperand>()               ? 1
+  unsigned count = op.hasTrait<OpTrait::OneOperand>()           ? 1
                    : op.hasTrait<OpTrait::NOperands<2>::Impl>() ? 2
                    : op.hasTrait<OpTrait::NOperands<3>::Impl>() ? 3
                                                                 : 0;

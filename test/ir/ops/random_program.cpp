@@ -87,7 +87,8 @@ private:
       return ofType(type, like);
     std::vector<Value> fitting;
     for (Value value : values_)
-      if (typeOf(value).getElementType() == type.getElementType() && broadcasts(typeOf(value), type))
+      if (typeOf(value).getElementType() == type.getElementType() &&
+          broadcasts(typeOf(value), type))
         fitting.push_back(value);
     return fitting.empty() ? ofType(type, like) : broadcastTo(b_, loc_, oneOf(fitting), like);
   }
@@ -187,9 +188,14 @@ private:
   void statement(int depth) {
     --budget_;
     switch (below(depth < 3 ? 20 : 17)) {
-    case 0: case 1: case 2:
+    case 0:
+    case 1:
+    case 2:
       return keep(unary());
-    case 3: case 4: case 5: case 6:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
       return keep(binary());
     case 7:
       return keep(moved());
@@ -204,13 +210,15 @@ private:
     case 12:
       read(oneOf(variables_));
       return;
-    case 13: case 14:
+    case 13:
+    case 14:
       return update();
     case 15:
       return swap();
     case 16:
       return fetch(any());
-    case 17: case 18:
+    case 17:
+    case 18:
       return condition(depth);
     default:
       return loop(depth);
@@ -275,6 +283,10 @@ private:
     return axis >= 0 && type.isDynamicDim(axis) ? -1 : axis;
   }
 
+  static bool isLarge(RankedTensorType type) {
+    return type.hasStaticShape() && type.getNumElements() > 2000;
+  }
+
   Value moved() {
     Value x = any();
     RankedTensorType type = typeOf(x);
@@ -292,11 +304,11 @@ private:
       return SliceOp::create(b_, loc_, x, axis, offset, 1 + below(size - offset));
     }
     case 2:
-      return axis < 0 || type.getNumElements() > 2000
+      return axis < 0 || isLarge(type)
                  ? nullptr
                  : PadOp::create(b_, loc_, x, axis, below(3), below(3)).getResult();
     case 3:
-      return axis < 0 || type.getNumElements() > 2000
+      return axis < 0 || isLarge(type)
                  ? nullptr
                  : ConcatOp::create(b_, loc_, x, ofType(type, x), axis).getResult();
     case 4:
@@ -418,11 +430,10 @@ private:
 
   void loop(int depth) {
     SmallVector<Value> inits = pick(below(4));
-    auto loop = ForOp::create(b_, loc_, sizeConstant(b_, loc_, 0),
-                              sizeConstant(b_, loc_, below(4)), inits);
+    auto loop =
+        ForOp::create(b_, loc_, sizeConstant(b_, loc_, 0), sizeConstant(b_, loc_, below(4)), inits);
     inBlock(loop.getBody().front(), inits, [&](Block &body) {
-      values_.push_back(
-          CastOp::create(b_, loc_, body.getArgument(0), b_.getF32Type()).getResult());
+      values_.push_back(CastOp::create(b_, loc_, body.getArgument(0), b_.getF32Type()).getResult());
       for (BlockArgument argument : body.getArguments().drop_front())
         values_.push_back(argument);
       statements(depth + 1);
@@ -432,9 +443,7 @@ private:
 
   //===- Results -----------------------------------------------------------===//
 
-  void fetch(Value value) {
-    FetchOp::create(b_, loc_, "f" + std::to_string(fetches_++), value);
-  }
+  void fetch(Value value) { FetchOp::create(b_, loc_, "f" + std::to_string(fetches_++), value); }
 
   void fetchSome() {
     for (Value value : values_)

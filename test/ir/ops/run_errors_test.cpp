@@ -1,6 +1,5 @@
-// What stops a run stops it interpreted and native with the same code, text, values and place, after
-// the same output.
-// SPDX-License-Identifier: Apache-2.0
+// What stops a run stops it interpreted and native with the same code, text, values and place,
+// after the same output. SPDX-License-Identifier: Apache-2.0
 #include "test/ir/ops/op_runner.h"
 
 #include <gtest/gtest.h>
@@ -39,9 +38,10 @@ TEST(RunErrors, IndexOutOfRange) {
     std::string wrong = std::string(type) == "ui8" ? "200" : "-3";
     Outcome outcome = runBoth(R"(
       %table = pdg.constant dense<1.0> : tensor<3x2xf32>
-      %ids = pdg.constant dense<[2, )" + wrong + ", 3, 1]> : " + ids + R"(
-      %rows = pdg.gather %table, %ids : tensor<3x2xf32>, )" + ids + "\n" +
-                              print("%rows", "tensor<4x2xf32>"));
+      %ids = pdg.constant dense<[2, )" +
+                              wrong + ", 3, 1]> : " + ids + R"(
+      %rows = pdg.gather %table, %ids : tensor<3x2xf32>, )" +
+                              ids + "\n" + print("%rows", "tensor<4x2xf32>"));
     EXPECT_EQ(outcome.error.code, "PD2001");
     EXPECT_EQ(outcome.error.message,
               "index " + wrong + " is out of range: expected 0 <= index < 3");
@@ -56,9 +56,9 @@ TEST(RunErrors, IndexOutOfRange) {
 
 TEST(RunErrors, DivisionByZero) {
   for (const char *op : {"floordiv", "mod"}) {
-    Outcome outcome = runBoth(std::string(kUnknown) + "%y = pdg." + op +
-                              " %seven, %zero : tensor<i64>, tensor<i64>\n" +
-                              print("%y", "tensor<i64>"));
+    Outcome outcome =
+        runBoth(std::string(kUnknown) + "%y = pdg." + op +
+                " %seven, %zero : tensor<i64>, tensor<i64>\n" + print("%y", "tensor<i64>"));
     EXPECT_EQ(outcome.error.code, "PD2002");
     EXPECT_EQ(outcome.error.message, "integer division by zero");
   }
@@ -70,7 +70,8 @@ TEST(RunErrors, DivisorsFromTheSameGroup) {
     Outcome outcome = runBoth(std::string(kUnknown) + R"(
       %x = pdg.broadcast %seven to [5] : tensor<i64>
       %z = pdg.broadcast %zero to [5] : tensor<i64>
-      %o = pdg.constant dense<)" + offset + R"(> : tensor<5xi64>
+      %o = pdg.constant dense<)" +
+                              offset + R"(> : tensor<5xi64>
       %d = pdg.add %z, %o : tensor<5xi64>, tensor<5xi64>
       %y = pdg.floordiv %x, %d : tensor<5xi64>, tensor<5xi64>
       %s = pdg.add %seed, %seed : tensor<i64>, tensor<i64>
