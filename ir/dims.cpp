@@ -170,8 +170,8 @@ SmallVector<std::pair<AffineExpr, AffineExpr>> ShapeAnalysis::checksOf(Operation
   auto checks = llvm::to_vector(report.checks());
   // Sizes that are known to differ are found by the run too, if it comes here.
   if (failed(fits) && report.conflict())
-    checks.push_back({report.constant(report.conflict()->first),
-                      report.constant(report.conflict()->second)});
+    checks.push_back(
+        {report.constant(report.conflict()->first), report.constant(report.conflict()->second)});
   return checks;
 }
 
