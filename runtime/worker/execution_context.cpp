@@ -154,7 +154,8 @@ bool ExecutionContext::run(const std::function<bool()> &init, const std::functio
   bool isDone = status.ok() && init();
   if (isDone && !options_.loadFile.empty())
     status = load(options_.loadFile, options_.loadOnly);
-  isDone = isDone && status.ok() && main();
+  // An interrupt during the last operation is one too: nothing is handed over.
+  isDone = isDone && status.ok() && main() && poll();
   progress_.clear();
   if (!status.ok())
     return fail(status);
@@ -233,6 +234,9 @@ int64_t ExecutionContext::sourceSize(int64_t source) {
 }
 
 bool ExecutionContext::print(int64_t site, const char *const *values, const int64_t *dims) {
+  // Straight-line code has no loop that would notice.
+  if (!poll())
+    return false;
   const TextSite &text = program_.texts[static_cast<size_t>(site)];
   line_.clear();
   appendText(text, values, dims, line_);

@@ -209,6 +209,18 @@ TEST_F(ExecutionContextTest, InterruptsStopTheRun) {
   EXPECT_EQ(context->error().exitCode, 130);
 }
 
+TEST_F(ExecutionContextTest, InterruptsAreSeenWithoutLoops) {
+  std::unique_ptr<ExecutionContext> context = make();
+  EXPECT_FALSE(context->run([] { return true; },
+                            [&] {
+                              context->interrupt();
+                              EXPECT_FALSE(context->print(0, nullptr, nullptr));
+                              return true;
+                            }));
+  EXPECT_TRUE(lines.empty());
+  EXPECT_EQ(context->error().exitCode, 130);
+}
+
 TEST_F(ExecutionContextTest, SeedAndThreads) {
   options.seed = ~uint64_t{0};
   std::unique_ptr<ExecutionContext> context = make();
