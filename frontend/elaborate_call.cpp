@@ -346,10 +346,15 @@ bool Elaborator::checkRecursion(const BlockPtr &block, Span span) {
   constexpr int MaxSame = 8; // a block given to itself as an argument nests a few times
   if (active_.size() < MaxDepth && llvm::count(active_, block->block) < MaxSame)
     return true;
+  isAborted_ = true;
+  if (!llvm::is_contained(active_, block->block)) {
+    emit.error(DiagCode::PD0109, span,
+               absl::StrCat("expected at most ", MaxDepth, " blocks applied inside each other"));
+    return false;
+  }
   emit.error(DiagCode::PD0109, span,
              absl::StrCat("the block '", block->block->decl.name, "' applies itself without end"))
       .withNote("blocks are inlined where they are applied, so they cannot be recursive");
-  isAborted_ = true;
   return false;
 }
 
