@@ -149,11 +149,15 @@ void MemoryPlan::planAssigns() {
 LogicalResult MemoryPlan::addInterval(Value value, int64_t begin, int64_t end) {
   auto elements = shapes_.elementBoundOf(value);
   auto dtype = toDType(value.getType());
-  int64_t bytes;
-  if (!elements || llvm::MulOverflow(*elements, int64_t(sizeOf(*dtype)), bytes) ||
-      bytes > (int64_t(1) << 46))
+  if (!elements)
     return emitError(value.getLoc())
-           << "has a size that is not known, or too large: " << value.getType();
+           << "expected sizes that have a bound when compiling, found one that only the run knows "
+              "(--interpret runs it)";
+  int64_t bytes;
+  if (llvm::MulOverflow(*elements, int64_t(sizeOf(*dtype)), bytes) || bytes > (int64_t(1) << 46))
+    return emitError(value.getLoc())
+           << "expected a value that fits into memory, found one of up to " << *elements
+           << " elements";
   intervals_.push_back(
       {value, begin, end, std::max<int64_t>(llvm::alignTo(bytes, kAlignment), 64), 0});
   return success();
