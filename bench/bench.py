@@ -72,7 +72,7 @@ class Pdg:
         images, labels = workloads.batches()
         start = os.path.join(folder, "initial.safetensors")
         workloads.write_safetensors(
-            start, {f"net.{name}": value for name, value in workloads.weights().items()})
+            start, workloads.with_adam_states(workloads.weights()))
         np.save(os.path.join(folder, "images.npy"), images)
         np.save(os.path.join(folder, "labels.npy"), labels)
         self.arguments = [os.path.join(HERE, "w2.pdg"), "--quiet", "--threads", str(threads),

@@ -44,12 +44,24 @@ def weights():
     return values
 
 
+def with_adam_states(weights):
+    """The variables of w2.pdg before its first step, by their names: a file holds all or none."""
+    variables = {}
+    for name, value in weights.items():
+        variables[f"net.{name}"] = value
+        variables[f"net.{name}/adam.m"] = np.zeros_like(value)
+        variables[f"net.{name}/adam.v"] = np.zeros_like(value)
+        variables[f"net.{name}/adam.t"] = np.zeros((), np.int64)
+    return variables
+
+
 def write_safetensors(path, tensors):
-    """Writes f32 tensors in the safetensors format: header size, JSON header, data."""
+    """Writes tensors in the safetensors format: header size, JSON header, data."""
+    names = {np.dtype(np.float32): "F32", np.dtype(np.int64): "I64"}
     header, offset = {}, 0
     for name, value in tensors.items():
         end = offset + value.nbytes
-        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [offset, end]}
+        header[name] = {"dtype": names[value.dtype], "shape": list(value.shape), "data_offsets": [offset, end]}
         offset = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)

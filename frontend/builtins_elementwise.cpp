@@ -119,9 +119,7 @@ static Datum stopGradient(BuiltinCall &call) {
 
 /// Turns a template over values into a function that the table can name.
 #define PDG_FLOAT_FUNCTION(name, op)                                                               \
-  {                                                                                                \
-#name, "x", floatFunction < op, [](Float x) { return name(x); }>                               \
-  }
+  {#name, "x", floatFunction<op, [](Float x) { return name(x); }>}
 
 ArrayRef<Builtin> elementwiseBuiltins() {
   static const Builtin table[] = {

@@ -64,8 +64,8 @@ struct Datum {
 
   Datum() = default;
   template <class T>
-  requires IsAlternative<T, Storage>::value Datum(T value)
-      : storage(std::in_place_type<T>, std::move(value)) {}
+    requires IsAlternative<T, Storage>::value
+  Datum(T value) : storage(std::in_place_type<T>, std::move(value)) {}
 
   template <class T> const T *get() const { return std::get_if<T>(&storage); }
   template <class T> bool is() const { return std::holds_alternative<T>(storage); }

@@ -53,13 +53,27 @@ bool isInteger(DType dtype);
 
 /// The DType of a C++ type. bf16 and f16 have none: they are handled as raw bytes.
 template <typename T> struct DTypeOf;
-template <> struct DTypeOf<float> { static constexpr DType value = DType::F32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::F64; };
-template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::I32; };
-template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::I64; };
-template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::U8; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
-template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::I8; };
+template <> struct DTypeOf<float> {
+  static constexpr DType value = DType::F32;
+};
+template <> struct DTypeOf<double> {
+  static constexpr DType value = DType::F64;
+};
+template <> struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::I32;
+};
+template <> struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::I64;
+};
+template <> struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::U8;
+};
+template <> struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
+template <> struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::I8;
+};
 
 /// Shorthand for DTypeOf<T>::value.
 template <typename T> inline constexpr DType dtypeOf = DTypeOf<T>::value;

@@ -126,8 +126,8 @@ compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &
   llvm::SmallVector<char, 0> bytes;
   if (options.assembly) {
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
-    if (llvm::Error error = emitCode(*copy, **machine, llvm::CodeGenFileType::AssemblyFile,
-                                     options.verify, bytes))
+    if (llvm::Error error =
+            emitCode(*copy, **machine, llvm::CodeGenFileType::AssemblyFile, options.verify, bytes))
       return error;
     options.assembly->assign(bytes.begin(), bytes.end());
     bytes.clear();

@@ -22,8 +22,8 @@ namespace pdg {
 void registerCodegenDialects(mlir::DialectRegistry &registry);
 
 struct ObjectOptions {
-  bool verify = true;            ///< Verify the IR after each pass; for tests and debug builds.
-  std::string *llvmIr = nullptr; ///< If set, receives the LLVM IR as text.
+  bool verify = true;              ///< Verify the IR after each pass; for tests and debug builds.
+  std::string *llvmIr = nullptr;   ///< If set, receives the LLVM IR as text.
   std::string *assembly = nullptr; ///< If set, receives the machine code as text.
 };
 

@@ -299,8 +299,7 @@ TEST_F(ExecutionContextTest, StepsAllocateNothing) {
   static int64_t counted = -1;
   ASSERT_TRUE(context->run(doNothing, [](void *ctx, char **vars, char *arena) -> int64_t {
     auto step = [&] {
-      pdg_parallel(
-          ctx, [](void *, int64_t, int64_t) {}, nullptr, 2);
+      pdg_parallel(ctx, [](void *, int64_t, int64_t) {}, nullptr, 2);
       return sumLabels(ctx, vars, arena);
     };
     if (int64_t status = step())
