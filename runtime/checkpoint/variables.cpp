@@ -78,6 +78,9 @@ absl::Status checkScopes(const std::string &path, std::span<const TensorRef> var
   return absl::OkStatus();
 }
 
+// Says whether `name` is the state of an optimizer: no user's name has a slash.
+bool isState(const std::string &name) { return absl::StrContains(name, '/'); }
+
 } // namespace
 
 bool isInScope(std::string_view name, std::string_view path) {
@@ -110,7 +113,7 @@ absl::Status writeTensors(const std::string &path, std::span<const TensorRef> te
 }
 
 absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
-                           std::span<const std::string> only) {
+                           std::span<const std::string> only, std::vector<std::string> *skipped) {
   if (absl::Status status = checkScopes(path, variables, only); !status.ok())
     return status;
   absl::StatusOr<std::vector<NamedTensor>> read = readTensors(path);
@@ -122,13 +125,23 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
       found[named.name] = &named.tensor;
 
   std::vector<std::string> missing, different, unknown;
+  bool onlyStates = true; // Nothing but states of optimizers does not fit.
+  auto misses = [&](std::vector<std::string> &list, const std::string &name, const HostTensor &x) {
+    if (!only.empty() && isState(name)) {
+      if (skipped)
+        skipped->push_back(name);
+      return;
+    }
+    onlyStates &= isState(name);
+    list.push_back(absl::StrCat(name, ": ", x.typeString()));
+  };
   std::vector<std::pair<HostTensor *, const HostTensor *>> copies;
   for (const TensorRef &variable : variables) {
     if (!isWanted(variable.name, only))
       continue;
     auto entry = found.find(variable.name);
     if (entry == found.end()) {
-      missing.push_back(absl::StrCat(variable.name, ": ", variable.tensor->typeString()));
+      misses(missing, variable.name, *variable.tensor);
       continue;
     }
     if (entry->second->typeString() != variable.tensor->typeString())
@@ -138,7 +151,7 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
     found.erase(entry);
   }
   for (const auto &[name, tensor] : found)
-    unknown.push_back(absl::StrCat(name, ": ", tensor->typeString()));
+    misses(unknown, name, *tensor);
   if (missing.empty() && different.empty() && unknown.empty()) {
     for (auto [to, from] : copies)
       std::memcpy(to->bytes(), from->bytes(), static_cast<size_t>(to->numBytes()));
@@ -148,6 +161,9 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
   appendList(message, "variables that the file lacks:", missing);
   appendList(message, "variables of another type or shape:", different);
   appendList(message, "tensors that the program does not know:", unknown);
+  if (onlyStates && different.empty())
+    absl::StrAppend(&message, "\n  hint: these are states of optimizers; --only NAME loads the ",
+                    "variables in the scope NAME, with the states that both have");
   return absl::InvalidArgumentError(message);
 }
 

@@ -31,9 +31,12 @@ absl::Status writeTensors(const std::string &path, std::span<const TensorRef> te
 
 /// Fills `variables` from a file. Each must be there with its exact type and shape, and the file
 /// must hold nothing else. If `only` is not empty, this is asked of the variables and tensors in
-/// those scopes, and all others are left alone. The error lists everything that does not fit; then
-/// no variable was changed.
+/// those scopes, and all others are left alone; of the states of optimizers in those scopes
+/// ("W/adam.m") only those are loaded that both sides have, since another statement may train the
+/// variable now, or none. The names of the others are added to `skipped`. The error lists
+/// everything that does not fit; then no variable was changed.
 absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
-                           std::span<const std::string> only = {});
+                           std::span<const std::string> only = {},
+                           std::vector<std::string> *skipped = nullptr);
 
 } // namespace pdg

@@ -6,6 +6,7 @@
 #include "runtime/worker/text.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cassert>
@@ -323,7 +324,12 @@ std::vector<TensorRef> refsTo(const std::vector<VariableInfo> &infos,
 } // namespace
 
 absl::Status ExecutionContext::load(const std::string &path, std::span<const std::string> only) {
-  return loadVariables(path, refsTo(program_.variables, variables_), only);
+  std::vector<std::string> skipped;
+  absl::Status status = loadVariables(path, refsTo(program_.variables, variables_), only, &skipped);
+  if (status.ok() && !skipped.empty() && !options_.isQuiet)
+    std::fprintf(stderr, "note: not loaded, because only one of %s and the program has them: %s\n",
+                 path.c_str(), absl::StrJoin(skipped, ", ").c_str());
+  return status;
 }
 
 absl::Status ExecutionContext::save(const std::string &path) {

@@ -64,6 +64,24 @@ TEST_F(Variables, OnlyLoadsItsScopes) {
   EXPECT_NE(load({"net.hiden"}).ToString().find("cannot load 'net.hiden'"), std::string::npos);
 }
 
+TEST_F(Variables, ScopesLoadWithoutTheStatesThatOneSideLacks) {
+  ASSERT_TRUE(writeTensors(path, refsTo(variables)).ok());
+  // A program that uses what was trained, and one that trains it in another way.
+  variables[1].name = "net.hidden.W/sgd.v";
+  clear();
+  std::vector<std::string> skipped, scopes = {"net.hidden"};
+  absl::Status status = loadVariables(path, refsTo(variables), scopes, &skipped);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(variables[0].tensor.values<float>()[1], 2);
+  EXPECT_EQ(variables[1].tensor.values<float>()[1], 0);
+  EXPECT_EQ(skipped, (std::vector<std::string>{"net.hidden.W/sgd.v", "net.hidden.W/adam.m"}));
+  // Without a scope everything must fit; the message says how to go on.
+  status = load();
+  EXPECT_NE(std::string(status.message()).find("hint: these are states of optimizers; --only"),
+            std::string::npos)
+      << status;
+}
+
 TEST_F(Variables, ErrorsListWhatDoesNotFitAndChangeNothing) {
   ASSERT_TRUE(writeTensors(path, refsTo(variables)).ok());
   clear();
