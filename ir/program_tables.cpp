@@ -109,7 +109,7 @@ LogicalResult TableBuilder::addSource(SourceOp op) {
 }
 
 LogicalResult TableBuilder::addInput(InputOp op) {
-  if (!cast<RankedTensorType>(op.getType()).hasStaticShape())
+  if (!cast<RankedTensorType>(op.getType()).hasStaticShape() && !options_.isCheckOnly)
     return op.emitOpError("expects sizes that are known when compiling, got ") << op.getType();
   InputInfo info{op.getName().str(), *toDType(op.getType()), runtimeShape(op.getType())};
   auto [found, isNew] = tables_.inputs_.try_emplace(op.getName(), tables_.info_.inputs.size());

@@ -30,8 +30,9 @@ std::string excerptText(mlir::Location loc, const ExcerptFunction &excerpt);
 
 /// How tables are made.
 struct TableOptions {
-  ExcerptFunction excerpt; ///< May be empty: texts then have no excerpts.
-  bool checksNan = false;  ///< Makes a text for each op that computes floats (`--check-nan`).
+  ExcerptFunction excerpt;  ///< May be empty: texts then have no excerpts.
+  bool checksNan = false;   ///< Makes a text for each op that computes floats (`--check-nan`).
+  bool isCheckOnly = false; ///< Nothing is fed: inputs may have sizes that only a feed tells.
 };
 
 /// The tables of one module. Ops are keys: valid as long as the module is not changed.

@@ -22,7 +22,7 @@ int checkCommand(const CheckArguments &arguments) {
   Compilation compilation(arguments.program);
   // The tables find what only whole programs can have wrong.
   if (compilation.load() && compilation.compile())
-    (void)ProgramTables::build(compilation.module(), {});
+    (void)ProgramTables::build(compilation.module(), {{}, false, /*isCheckOnly=*/true});
   return compilation.report();
 }
 
