@@ -229,9 +229,6 @@ private:
         }
     OpBuilder b(group.ops.back());
     auto types = llvm::map_to_vector(outputs, [](Value v) { return v.getType(); });
-    SmallVector<Location> locs;
-    for (Operation *op : group.ops)
-      locs.push_back(op->getLoc());
     auto fused = FusedOp::create(b, group.ops.front()->getLoc(), types);
     if (fused.getBody().empty())
       fused.getBody().emplaceBlock();

@@ -32,10 +32,8 @@ TypedAttr splatOf(Value value) {
 class RegionContext : public ElementContext {
 public:
   /// `here` is the index at which the region is computed; `mask` says which lanes exist.
-  RegionContext(KernelBuilder &k, Block &block, ArrayRef<AxisIndex> here,
-                ArrayRef<AffineExpr> sizes, int64_t lanes, Value mask)
-      : ElementContext(k.b, k.loc), k_(k), block_(block), here_(here), sizes_(sizes), lanes_(lanes),
-        mask_(mask) {}
+  RegionContext(KernelBuilder &k, Block &block, ArrayRef<AxisIndex> here, int64_t lanes, Value mask)
+      : ElementContext(k.b, k.loc), k_(k), block_(block), here_(here), lanes_(lanes), mask_(mask) {}
 
   /// The element of `value` at `index`.
   Value element(Value value, ArrayRef<AxisIndex> index) {
@@ -121,7 +119,6 @@ private:
   KernelBuilder &k_;
   Block &block_;
   ArrayRef<AxisIndex> here_;
-  ArrayRef<AffineExpr> sizes_;
   int64_t lanes_;
   Value mask_;
   Operation *op_ = nullptr;
@@ -204,7 +201,7 @@ private:
 
   /// Computes and stores all results at `index`.
   void emit(ArrayRef<AxisIndex> index, int64_t lanes, Value mask) {
-    RegionContext context(k_, block_, index, sizes_, lanes, mask);
+    RegionContext context(k_, block_, index, lanes, mask);
     // All values before all stores: a result may lie where an operand was.
     SmallVector<Value> elements;
     for (Value output : block_.getTerminator()->getOperands())
