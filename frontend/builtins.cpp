@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace pdg {
 
-static const std::map<std::string, const Builtin *> &table() {
+const std::map<std::string, const Builtin *> &allBuiltins() {
   static const auto *result = [] {
     auto *map = new std::map<std::string, const Builtin *>;
     for (ArrayRef<Builtin> part : {elementwiseBuiltins(), reductionBuiltins(), shapeBuiltins(),
@@ -23,13 +23,13 @@ static const std::map<std::string, const Builtin *> &table() {
 const Builtin *findBuiltin(const std::string &name) {
   // "ops.relu" is the function itself, for files with a block of that name.
   bool isQualified = name.starts_with("ops.");
-  auto found = table().find(isQualified ? name.substr(4) : name);
-  return found == table().end() ? nullptr : found->second;
+  auto found = allBuiltins().find(isQualified ? name.substr(4) : name);
+  return found == allBuiltins().end() ? nullptr : found->second;
 }
 
 BuiltinNames builtinNames() {
   BuiltinNames names;
-  for (const auto &[name, builtin] : table()) {
+  for (const auto &[name, builtin] : allBuiltins()) {
     names.functions.insert(name);
     names.functions.insert("ops." + name);
   }

@@ -14,6 +14,10 @@ struct Builtin {
   const char *name;
   const char *signature;
   Datum (*build)(BuiltinCall &call);
+  /// What it computes, with shapes and formula: a sentence or two.
+  const char *doc = "";
+  /// A script. Its comments, in order, are the lines that it prints; tests run it.
+  const char *example = "";
 };
 
 /// One argument of a signature.
@@ -62,6 +66,9 @@ private:
 
 /// Null becomes poison.
 inline Datum result(mlir::Value value) { return value ? Datum(value) : Datum(Poison()); }
+
+/// All functions by name.
+const std::map<std::string, const Builtin *> &allBuiltins();
 
 // The parts of the table.
 llvm::ArrayRef<Builtin> elementwiseBuiltins();

@@ -118,31 +118,60 @@ static Datum stopGradient(BuiltinCall &call) {
 }
 
 /// Turns a template over values into a function that the table can name.
-#define PDG_FLOAT_FUNCTION(name, op)                                                               \
-  {#name, "x", floatFunction<op, [](Float x) { return name(x); }>}
+#define PDG_FLOAT_FUNCTION(name, op, doc, example)                                                 \
+  {#name, "x", floatFunction<op, [](Float x) { return name(x); }>, doc, example}
 
 ArrayRef<Builtin> elementwiseBuiltins() {
   static const Builtin table[] = {
-      PDG_FLOAT_FUNCTION(exp, ExpOp),
-      PDG_FLOAT_FUNCTION(log, LogOp),
-      PDG_FLOAT_FUNCTION(sqrt, SqrtOp),
-      PDG_FLOAT_FUNCTION(rsqrt, RsqrtOp),
-      PDG_FLOAT_FUNCTION(tanh, TanhOp),
-      PDG_FLOAT_FUNCTION(sigmoid, SigmoidOp),
-      PDG_FLOAT_FUNCTION(erf, ErfOp),
-      PDG_FLOAT_FUNCTION(sin, SinOp),
-      PDG_FLOAT_FUNCTION(cos, CosOp),
-      PDG_FLOAT_FUNCTION(floor, FloorOp),
-      PDG_FLOAT_FUNCTION(ceil, CeilOp),
-      {"relu", "x", numberFunction<ReluOp>},
-      {"sign", "x", numberFunction<SignOp>},
-      {"abs", "x", absolute},
-      {"maximum", "x, y", extremum<MaximumOp>},
-      {"minimum", "x, y", extremum<MinimumOp>},
-      {"where", "condition, x, y", where},
-      {"clip", "x, low, high", clip},
-      {"cast", "x, type", castTo},
-      {"stop_gradient", "x", stopGradient},
+      PDG_FLOAT_FUNCTION(exp, ExpOp, "e to the power x, for each element.",
+                         "print(exp(tensor([0.0, 1.0]))) # f32[2] [1.0, 2.7182817]"),
+      PDG_FLOAT_FUNCTION(log, LogOp, "The natural logarithm; -inf of 0, NaN below.",
+                         "print(log(tensor([1.0, 10.0]))) # f32[2] [0.0, 2.3025851]"),
+      PDG_FLOAT_FUNCTION(sqrt, SqrtOp, "The square root, rounded once; NaN below 0.",
+                         "print(sqrt(tensor([4.0, 2.0]))) # f32[2] [2.0, 1.4142135]"),
+      PDG_FLOAT_FUNCTION(rsqrt, RsqrtOp, "1 / sqrt(x).",
+                         "print(rsqrt(tensor([4.0]))) # f32[1] [0.5]"),
+      PDG_FLOAT_FUNCTION(tanh, TanhOp, "The hyperbolic tangent, (e^x - e^-x) / (e^x + e^-x).",
+                         "print(tanh(tensor([0.0, 1.0]))) # f32[2] [0.0, 0.7615942]"),
+      PDG_FLOAT_FUNCTION(sigmoid, SigmoidOp, "1 / (1 + e^-x).",
+                         "print(sigmoid(tensor([0.0, 2.0]))) # f32[2] [0.5, 0.880797]"),
+      PDG_FLOAT_FUNCTION(erf, ErfOp,
+                         "The error function: 2 / sqrt(pi) times the integral of e^(-t^2) over "
+                         "[0, x].",
+                         "print(erf(tensor([0.0, 1.0]))) # f32[2] [0.0, 0.84270084]"),
+      PDG_FLOAT_FUNCTION(sin, SinOp, "The sine of x radians.",
+                         "print(sin(tensor([0.0, 1.0]))) # f32[2] [0.0, 0.84147096]"),
+      PDG_FLOAT_FUNCTION(cos, CosOp, "The cosine of x radians.",
+                         "print(cos(tensor([0.0, 1.0]))) # f32[2] [1.0, 0.5403023]"),
+      PDG_FLOAT_FUNCTION(floor, FloorOp, "The largest whole number that is not above x.",
+                         "print(floor(tensor([1.5, -1.5]))) # f32[2] [1.0, -2.0]"),
+      PDG_FLOAT_FUNCTION(ceil, CeilOp, "The smallest whole number that is not below x.",
+                         "print(ceil(tensor([1.5, -1.5]))) # f32[2] [2.0, -1.0]"),
+      {"relu", "x", numberFunction<ReluOp>, "maximum(x, 0); the gradient at 0 is 0.",
+       "print(relu(tensor([-1.0, 2.0]))) # f32[2] [0.0, 2.0]"},
+      {"sign", "x", numberFunction<SignOp>, "-1, 0 or 1 by the sign of x; NaN stays NaN.",
+       "print(sign(tensor([-3, 0, 5]))) # i64[3] [-1, 0, 1]"},
+      {"abs", "x", absolute, "The magnitude; the gradient at 0 is 0.",
+       "print(abs(tensor([-3, 4]))) # i64[2] [3, 4]"},
+      {"maximum", "x, y", extremum<MaximumOp>,
+       "The larger of each two elements; NaN if one is. At a tie the gradient goes to x.",
+       "print(maximum(tensor([1, 5]), 3)) # i64[2] [3, 5]"},
+      {"minimum", "x, y", extremum<MinimumOp>,
+       "The smaller of each two elements; NaN if one is. At a tie the gradient goes to x.",
+       "print(minimum(tensor([1, 5]), 3)) # i64[2] [1, 3]"},
+      {"where", "condition, x, y", where,
+       "The element of x where the condition holds, else that of y. Shapes are broadcast.",
+       "let x = tensor([1, -2, 3])\nprint(where(x > 0, x, 0)) # i64[3] [1, 0, 3]"},
+      {"clip", "x, low, high", clip,
+       "minimum(maximum(x, low), high). The gradient passes where low <= x <= high.",
+       "print(clip(tensor([-5, 0, 5]), -1, 1)) # i64[3] [-1, 0, 1]"},
+      {"cast", "x, type", castTo,
+       "x with another element type, as type(x): floats become integers towards zero, integers "
+       "drop high bits.",
+       "print(cast(tensor([1.9, -1.9]), i64)) # i64[2] [1, -1]"},
+      {"stop_gradient", "x", stopGradient, "x, through which no gradient flows.",
+       "let x = tensor([2.0])\n"
+       "print(grad(sum(x * stop_gradient(x)), x)) # f32[1] [2.0]"},
   };
   return table;
 }

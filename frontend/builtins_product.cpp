@@ -149,11 +149,27 @@ static Datum gradientOf(BuiltinCall &call) {
 
 ArrayRef<Builtin> productBuiltins() {
   static const Builtin table[] = {
-      {"matmul", "x, y", matmul},
-      {"einsum", "rule, x, y", einsum},
-      {"conv2d", "x, w, stride?, padding?", conv2d},
-      {"max_pool2d", "x, window?, stride?, padding?", maxPool2d},
-      {"grad", "loss, of", gradientOf},
+      {"matmul", "x, y", matmul,
+       "The product of matrices, [M, K] and [K, N] -> [M, N]; of vectors, [K], and of stacks "
+       "[.., M, K] with one matrix or a stack of equal leading sizes.",
+       "print(matmul(tensor([[1.0, 2.0]]), tensor([3.0, 4.0]))) # f32[1] [11.0]"},
+      {"einsum", "rule, x, y", einsum,
+       "A sum of products by an index rule: letters name axes, those that are not in the result "
+       "are "
+       "summed.",
+       "let x = tensor([1.0, 2.0])\nprint(einsum(\"i,i->\", x, x)) # 5.0"},
+      {"conv2d", "x, w, stride?, padding?", conv2d,
+       "Cross-correlation of pictures x: [N, C, H, W] with kernels w: [K, C, R, S] -> "
+       "[N, K, (H + 2 padding - R) // stride + 1, ..].",
+       "let x = ones([1, 1, 3, 3])\nlet w = ones([1, 1, 2, 2])\n"
+       "print(shape(conv2d(x, w))) # [1, 1, 2, 2]"},
+      {"max_pool2d", "x, window?, stride?, padding?", maxPool2d,
+       "The largest element of each window of pictures [N, C, H, W]; the stride is the window "
+       "unless given.",
+       "print(shape(max_pool2d(ones([1, 1, 4, 4])))) # [1, 1, 2, 2]"},
+      {"grad", "loss, of", gradientOf,
+       "The gradient of a scalar loss for a tensor or a variable, or for each of a list.",
+       "let x = tensor([1.0, 2.0])\nprint(grad(sum(x * x), x)) # f32[2] [2.0, 4.0]"},
   };
   return table;
 }

@@ -77,10 +77,23 @@ static Datum initType(BuiltinCall &call) {
 
 ArrayRef<Builtin> randomBuiltins() {
   static const Builtin table[] = {
-      {"uniform", "shape, low?, high?, type?", uniform},
-      {"normal", "shape, mean?, deviation?, type?", normal},
-      {"init_shape", "", initShape},
-      {"init_type", "", initType},
+      {"uniform", "shape, low?, high?, type?", uniform,
+       "Random numbers in [low, high), by default [0, 1); f32 unless typed. They depend on the "
+       "seed "
+       "of the run, the place in the script and the rounds of the loops around it.",
+       "let x = uniform([4], low: 2, high: 3)\nprint(count(x >= 2)) # 4"},
+      {"normal", "shape, mean?, deviation?, type?", normal,
+       "Random numbers with a normal distribution, by default with mean 0 and deviation 1; f32 "
+       "unless typed.",
+       "print(shape(normal([4, 2]))) # [4, 2]"},
+      {"init_shape", "", initShape,
+       "The shape of the variable that is being initialized: for initializers.",
+       "block twos() { return full(init_shape(), 2.0) }\n"
+       "param w: f32[3] = twos()\nprint(w) # f32[3] [2.0, 2.0, 2.0]"},
+      {"init_type", "", initType,
+       "The element type of the variable that is being initialized: for initializers.",
+       "block twos() { return full(init_shape(), 2.0, type: init_type()) }\n"
+       "param w: f64[2] = twos()\nprint(w) # f64[2] [2.0, 2.0]"},
   };
   return table;
 }

@@ -170,15 +170,42 @@ static Datum logSoftmax(BuiltinCall &call) {
 
 ArrayRef<Builtin> reductionBuiltins() {
   static const Builtin table[] = {
-      {"sum", "x, axis?, keep?", sum},
-      {"mean", "x, axis?, keep?", mean},
-      {"count", "x, axis?, keep?", count},
-      {"max", "x, axis?, keep?", extremum<ReduceMaxOp>},
-      {"min", "x, axis?, keep?", extremum<ReduceMinOp>},
-      {"argmax", "x, axis?", position<ArgMaxOp>},
-      {"argmin", "x, axis?", position<ArgMinOp>},
-      {"softmax", "x, axis?", softmax},
-      {"log_softmax", "x, axis?", logSoftmax},
+      {"sum", "x, axis?, keep?", sum,
+       "The sum over `axis`, a number or a list; over all axes if it is absent. With keep: true "
+       "the "
+       "axes stay, with size 1. Integers are summed in i64.",
+       "let x = tensor([[1, 2], [3, 4]])\n"
+       "print(sum(x)) # 10\n"
+       "print(sum(x, axis: 0)) # i64[2] [4, 6]"},
+      {"mean", "x, axis?, keep?", mean,
+       "The sum divided by the number of elements; of integers in f32. Axes as for sum.",
+       "print(mean(tensor([1.0, 2.0, 6.0]))) # 3.0"},
+      {"count", "x, axis?, keep?", count, "How many bools hold, an i64. Axes as for sum.",
+       "print(count(tensor([1, 5, 7]) > 3)) # 2"},
+      {"max", "x, axis?, keep?", extremum<ReduceMaxOp>,
+       "The largest element; NaN if one is. Of no elements: -inf, or the lowest integer. All of "
+       "the "
+       "gradient goes to the first largest element.",
+       "print(max(tensor([[1, 9], [3, 4]]), axis: 0)) # i64[2] [3, 9]"},
+      {"min", "x, axis?, keep?", extremum<ReduceMinOp>,
+       "The smallest element; NaN if one is. Of no elements: inf, or the highest integer. All of "
+       "the gradient goes to the first smallest element.",
+       "print(min(tensor([[1, 9], [3, 4]]), axis: 0)) # i64[2] [1, 4]"},
+      {"argmax", "x, axis?", position<ArgMaxOp>,
+       "The index of the largest element along an axis: the least such index, or that of the first "
+       "NaN. The axis may be absent for a vector.",
+       "print(argmax(tensor([[1.0, 5.0], [3.0, 2.0]]), axis: 1)) # i64[2] [1, 0]"},
+      {"argmin", "x, axis?", position<ArgMinOp>,
+       "The index of the smallest element along an axis: the least such index, or that of the "
+       "first "
+       "NaN. The axis may be absent for a vector.",
+       "print(argmin(tensor([4, 1, 1]))) # 1"},
+      {"softmax", "x, axis?", softmax,
+       "e^(x - max(x)) / sum(e^(x - max(x))) along an axis, by default the last.",
+       "print(softmax(tensor([1.0, 1.0]))) # f32[2] [0.5, 0.5]"},
+      {"log_softmax", "x, axis?", logSoftmax,
+       "The logarithm of softmax, without its overflow: x - max(x) - log(sum(e^(x - max(x)))).",
+       "print(log_softmax(tensor([0.0, 0.0]))) # f32[2] [-0.6931472, -0.6931472]"},
   };
   return table;
 }
