@@ -27,6 +27,12 @@ LogicalResult ProgramOp::evaluate(Evaluation &eval) {
   return success(succeeded(eval.run(getBody().front(), {})));
 }
 
+LogicalResult YieldOp::verify() {
+  // C1
+  if (getGoesOn() && !isa<ForOp, ForEachOp>((*this)->getParentOp()))
+    return emitOpError("expects 'while' in a loop only");
+  return success();
+}
 LogicalResult YieldOp::vjp(OpBuilder &, Reverse &) { return success(); }
 ShardingRule YieldOp::getShardingRule() { return {}; }
 LogicalResult YieldOp::evaluate(Evaluation &) { return success(); }
@@ -39,10 +45,18 @@ static void setResults(Evaluation &eval, ArrayRef<SharedTensor> values) {
 
 /// Reports a yield whose types are not those of the op's results.
 static LogicalResult verifyYield(Operation *op, Region &region, TypeRange types) {
-  Operation *yield = region.front().getTerminator();
-  if (yield->getOperandTypes() != types)
+  if (cast<YieldOp>(region.front().getTerminator()).getValues().getTypes() != types)
     return op->emitOpError("expects its regions to yield values of its results' types");
   return success();
+}
+
+/// Makes the values of a finished round the carried ones; tells whether there is another round.
+static bool endRound(Region &body, SmallVector<SharedTensor> values,
+                     SmallVector<SharedTensor> &carried) {
+  bool hasCondition = cast<YieldOp>(body.front().getTerminator()).getGoesOn() != nullptr;
+  bool goesOn = !hasCondition || values.pop_back_val()->data<bool>()[0];
+  carried = std::move(values);
+  return goesOn;
 }
 
 //===- FusedOp -------------------------------------------------------------===//
@@ -111,7 +125,8 @@ LogicalResult ForOp::evaluate(Evaluation &eval) {
     auto values = eval.run(getBody().front(), arguments);
     if (failed(values))
       return failure();
-    carried = *values;
+    if (!endRound(getBody(), *values, carried))
+      break;
   }
   setResults(eval, carried);
   return success();
@@ -179,7 +194,8 @@ LogicalResult ForEachOp::evaluate(Evaluation &eval) {
     auto values = eval.run(getBody().front(), arguments);
     if (failed(values))
       return failure();
-    carried = *values;
+    if (!endRound(getBody(), *values, carried))
+      break;
   }
   setResults(eval, carried);
   return success();

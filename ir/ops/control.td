@@ -9,11 +9,21 @@ def Pdg_ProgramOp : Pdg_Op<"program", [SingleBlock, NoRegionArguments, IsolatedF
   let assemblyFormat = "attr-dict-with-keyword $body";
 }
 
-def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike]> {
+def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike, AttrSizedOperandSegments]> {
   let summary = "Ends a region and gives its values";
-  let arguments = (ins Variadic<Pdg_Any>:$values);
-  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">];
+  let description = [{
+    In a loop it gives the next carried values. `while %c` says whether there is another round:
+    when it is false the loop ends, and these values are its results.
+
+    (C1) Only a loop has a `while`.
+  }];
+  let arguments = (ins Variadic<Pdg_Any>:$values, Optional<Pdg_Condition>:$goesOn);
+  let assemblyFormat = "($values^ `:` type($values))? (`while` $goesOn^)? attr-dict";
+  let hasVerifier = 1;
+  let builders = [
+    OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">,
+    OpBuilder<(ins "::mlir::ValueRange":$values),
+              "build($_builder, $_state, values, ::mlir::Value());">];
 }
 
 def Pdg_IfOp : Pdg_Op<"if", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<LowerableOpInterface>, NoRegionArguments,
@@ -44,7 +54,8 @@ def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods
   let summary = "Runs its region for each number of a range";
   let description = [{
     The region's arguments are the number, a scalar i64, and the carried values; its yield gives
-    the next carried values. The last are the results.
+    the next carried values. The last are the results. A loop that only a condition ends, `while` of
+    the language, counts up to the largest i64.
   }];
   let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, Variadic<Pdg_Any>:$inits);
   let results = (outs Variadic<Pdg_Any>:$results);
@@ -63,7 +74,8 @@ def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInt
   let summary = "Runs its region for each batch of one pass over a data source";
   let description = [{
     The region's arguments are the number of the batch, a scalar i64, its fields ([n, ...], where n
-    is the number of examples in the batch), and the carried values.
+    is the number of examples in the batch), and the carried values. A yield that says so ends the
+    pass; the next loop begins a new one.
   }];
   let arguments = (ins FlatSymbolRefAttr:$source, Variadic<Pdg_Any>:$inits);
   let results = (outs Variadic<Pdg_Any>:$results);

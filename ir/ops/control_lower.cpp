@@ -21,11 +21,20 @@ LogicalResult IfOp::lower(Lowering &lowering) {
   return success();
 }
 
-/// Builds the body of a loop, which ends with the next values in the places of the carried ones.
-static LogicalResult lowerBody(Lowering &lowering, Block &body, ValueRange carried) {
+/// Builds the body of a loop, which ends with the next values in the places of the carried ones and
+/// leaves for `after` if the round says so.
+static LogicalResult lowerBody(Lowering &lowering, Block &body, ValueRange carried, Block *after) {
   if (failed(lowering.lowerBlock(body)))
     return failure();
-  lowering.copy(body.getTerminator()->getOperands(), carried);
+  auto yield = cast<YieldOp>(body.getTerminator());
+  // Before the copies: the condition may be a carried value.
+  Value goesOn = yield.getGoesOn() ? lowering.loadScalar(yield.getGoesOn()) : Value();
+  lowering.copy(yield.getValues(), carried);
+  if (goesOn) {
+    Block *again = lowering.newBlock();
+    lowering.branchIf(goesOn, again, after);
+    lowering.enter(again);
+  }
   return success();
 }
 
@@ -48,7 +57,7 @@ LogicalResult ForOp::lower(Lowering &lowering) {
   lowering.enter(inside);
   lowering.stopIf(lowering.call("pdg_poll", {}));
   lowering.storeScalar(counter, body.getArgument(0));
-  if (failed(lowerBody(lowering, body, carried)))
+  if (failed(lowerBody(lowering, body, carried, after)))
     return failure();
   Value next = arith::AddIOp::create(lowering.b, getLoc(), counter, lowering.constant(1));
   lowering.branch(head, next);
@@ -81,7 +90,7 @@ LogicalResult ForEachOp::lower(Lowering &lowering) {
     lowering.setPointer(body.getArgument(1 + i), lowering.loadAddress(table, i));
   lowering.setBatch(body.getArgument(1), examples);
   lowering.storeScalar(step, body.getArgument(0));
-  if (failed(lowerBody(lowering, body, carried)))
+  if (failed(lowerBody(lowering, body, carried, after)))
     return failure();
   Value next = arith::AddIOp::create(lowering.b, getLoc(), step, lowering.constant(1));
   lowering.branch(head, next);

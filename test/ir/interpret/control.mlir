@@ -60,6 +60,20 @@ pdg.program {
     pdg.yield %i : tensor<i64>
   }
   pdg.print ["empty ", ""] [#pdg.format<>] (%none : tensor<i64>)
+
+  // A round may say that it is the last: what it yields are the results. It says so by a carried
+  // value, whose place the next values take.
+  // CHECK: ended 1 true false
+  %most = pdg.constant dense<9223372036854775807> : tensor<i64>
+  %yes = pdg.constant dense<true> : tensor<i1>
+  %no = pdg.constant dense<false> : tensor<i1>
+  %at, %x, %y = pdg.for %zero to %most carry (%zero, %yes, %no : tensor<i64>, tensor<i1>, tensor<i1>)
+      -> tensor<i64>, tensor<i1>, tensor<i1> {
+  ^bb0(%i: tensor<i64>, %last: tensor<i64>, %p: tensor<i1>, %q: tensor<i1>):
+    pdg.yield %i, %q, %p : tensor<i64>, tensor<i1>, tensor<i1> while %p
+  }
+  pdg.print ["ended ", " ", " ", ""] [#pdg.format<>, #pdg.format<>, #pdg.format<>]
+      (%at, %x, %y : tensor<i64>, tensor<i1>, tensor<i1>)
   pdg.for %zero to %three {
   ^bb0(%i: tensor<i64>):
     pdg.fetch "last", %i : tensor<i64>

@@ -26,13 +26,14 @@ pdg.program {
   %last = pdg.for_each @train carry (%w : tensor<2xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: ^bb0(%{{.*}}: tensor<i64>, %{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<?xf32>, %[[C:.*]]: tensor<2xf32>):
   ^bb0(%step: tensor<i64>, %x: tensor<?x3xf32>, %y: tensor<?xf32>, %c: tensor<2xf32>):
+    %less = pdg.lt %step, %n : tensor<i64>, tensor<i64>
     // CHECK: pdg.for %{{.*}} to %[[N]] {
     pdg.for %zero to %n {
     ^bb0(%i: tensor<i64>):
       pdg.assign <"net.W", state = "adam.m">, %c : tensor<2xf32>
-      pdg.yield
+      // CHECK: pdg.yield while %[[LESS:.*]]{{$}}
+      pdg.yield while %less
     }
-    %less = pdg.lt %step, %n : tensor<i64>, tensor<i64>
     // CHECK: pdg.if %{{.*}} -> tensor<2xf32> {
     %next = pdg.if %less -> tensor<2xf32> {
       pdg.yield %c : tensor<2xf32>
@@ -40,7 +41,8 @@ pdg.program {
     } else {
       pdg.yield %w : tensor<2xf32>
     }
-    pdg.yield %next : tensor<2xf32>
+    // CHECK: pdg.yield %{{.*}} : tensor<2xf32> while %[[LESS]]{{$}}
+    pdg.yield %next : tensor<2xf32> while %less
   }
   // A text without values is not taken for one with the next op's result.
   // CHECK: pdg.print ["end"] []

@@ -46,6 +46,32 @@ pdg.program {
 // -----
 
 pdg.program {
+  %c = pdg.constant dense<true> : tensor<i1>
+  pdg.if %c {
+    // expected-error@+1 {{expects 'while' in a loop only}}
+    pdg.yield while %c
+  } else {
+    pdg.yield
+  }
+  pdg.yield
+}
+
+// -----
+
+pdg.program {
+  %n = pdg.constant dense<1> : tensor<i64>
+  // expected-error@+1 {{expects its regions to yield values of its results' types}}
+  pdg.for %n to %n {
+  ^bb0(%i: tensor<i64>):
+    %c = pdg.lt %i, %n : tensor<i64>, tensor<i64>
+    pdg.yield %c : tensor<i1>
+  }
+  pdg.yield
+}
+
+// -----
+
+pdg.program {
   // expected-error@+1 {{expects one segment more than values and a format for each, got 1 segments, 1 formats, 0 values}}
   pdg.print ["x"] [#pdg.format<>]
   pdg.yield
