@@ -3,6 +3,7 @@
 #include "frontend/parse_internal.h"
 
 #include "absl/strings/str_cat.h"
+#include "frontend/format.h"
 
 namespace pdg {
 
@@ -320,14 +321,14 @@ void Builder::addEvalTarget(EvalTarget target, EvalStmt &stmt) {
     for (ExprPtr &each : list->elements) {
       EvalTarget element;
       element.span = each->span;
-      element.name = std::string(sources_.text(each->span));
+      element.name = formatExpression(sources_.text(each->span));
       element.expr = std::move(each);
       stmt.targets.push_back(std::move(element));
     }
     return;
   }
   if (target.name.empty())
-    target.name = std::string(sources_.text(target.expr->span));
+    target.name = formatExpression(sources_.text(target.expr->span));
   stmt.targets.push_back(std::move(target));
 }
 

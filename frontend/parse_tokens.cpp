@@ -2,6 +2,7 @@
 // seen. SPDX-License-Identifier: Apache-2.0
 #include "frontend/parse_internal.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -131,6 +132,7 @@ void TokenPreparer::take(std::unique_ptr<Token> token) {
   isBlankLine_ = false;
   if (type == P::DOC_COMMENT) {
     std::string text = token->getText().substr(2);
+    absl::StripTrailingAsciiWhitespace(&text);
     absl::StrAppend(&doc_, text.starts_with(' ') ? text.substr(1) : text, "\n");
   }
   if (token->getChannel() != Token::DEFAULT_CHANNEL)

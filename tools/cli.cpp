@@ -130,6 +130,7 @@ int runCommandLine(int argc, const char *const *argv) {
   addRunCommand(app, exitCode);
   addCheckCommand(app, exitCode);
   addEmitCommand(app, exitCode);
+  addFormatCommand(app, exitCode);
   addExplainCommand(app, exitCode);
   if (argc < 2) {
     std::fputs(app.help().c_str(), stderr);

@@ -71,6 +71,12 @@ struct EmitArguments {
   std::string isa;        ///< As in RunArguments.
 };
 
+/// Options of `pdc fmt`.
+struct FormatArguments {
+  std::vector<std::string> files; ///< Files and folders; "-" and nothing at all: standard input.
+  bool isCheck = false;           ///< `--check`: only says which files would change.
+};
+
 /// The stages that `pdc emit --stage` prints, in the order of compilation.
 inline constexpr std::array<std::string_view, 6> emitStages = {"ast",   "graph", "grad",
                                                                "loops", "llvm",  "asm"};
@@ -80,6 +86,9 @@ int runCommand(const RunArguments &options);
 
 /// Reports every error and warning of a script and runs nothing. Returns an exit code.
 int checkCommand(const CheckArguments &options);
+
+/// Lays out scripts in the canonical way. Returns an exit code.
+int formatCommand(const FormatArguments &options);
 
 /// Prints stages of the compilation of a script. Returns an exit code.
 int emitCommand(const EmitArguments &options);
