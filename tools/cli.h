@@ -17,6 +17,7 @@ void addRunCommand(CLI::App &app, int &exitCode);
 void addCheckCommand(CLI::App &app, int &exitCode);
 void addEmitCommand(CLI::App &app, int &exitCode);
 void addFormatCommand(CLI::App &app, int &exitCode);
+void addDocCommand(CLI::App &app, int &exitCode);
 void addExplainCommand(CLI::App &app, int &exitCode);
 
 /// Adds what every command that compiles takes: the script, `--set`, `--data-dir`, `--format`.
