@@ -1,7 +1,8 @@
 """The documents: `--check` verifies the written ones, without it the generated ones are made.
 
 Generated into build/docs, never committed: the dialect and the passes (from TableGen), the syntax
-(from the grammar), the library (from `##` comments), the ABI, the error codes, the command line.
+(from the grammar), the library (`pdc doc`), the ABI, the error codes, the command line. The programs
+that documents show are run by docs_programs.py.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -9,6 +10,8 @@ import os
 import re
 import subprocess
 import sys
+
+import docs_syntax
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
@@ -109,25 +112,9 @@ def check_leftovers():
                 yield f"{path}: expects a line `SPDX-License-Identifier: Apache-2.0`"
 
 
-def check_programs(build):
-    """Programs shown in documents (fences marked `pdg`) are correct scripts. Error pages show wrong
-    ones, and pieces of scripts are not marked."""
-    pdc = os.path.join(build, "bin", "pdc")
-    if not os.path.exists(pdc):
-        return
-    for path in sources(".md"):
-        if path.startswith("docs/errors/"):
-            continue
-        for program in re.findall(r"^```pdg\n(.*?)^```", read(path), re.S | re.M):
-            done = subprocess.run([pdc, "check", "-"], input=program, text=True,
-                                  capture_output=True, cwd=ROOT)
-            if done.returncode != 0:
-                yield f"{path}: a program in it is wrong:\n{done.stderr.rstrip()}"
-
-
-def check(build):
+def check():
     wrong = [*check_links(), *check_codes(), *check_readmes(), *check_leftovers(),
-             *check_programs(build)]
+             *docs_syntax.check_page(read("grammar/Pdg.g4"))]
     for line in wrong:
         print(line)
     return 1 if wrong else 0
@@ -162,40 +149,7 @@ def passes_document():
 
 
 def syntax_document():
-    """The rules of the grammar, each group of them under the `/** */` comment that precedes it."""
-    out = ["# Syntax", "", "In the notation of `grammar/Pdg.g4`.", ""]
-    part = re.compile(r"^// -+\n// (?P<section>[^\n]*)\n// -+\n"
-                      r"|^/\*\*(?P<comment>.*?)\*/\n(?P<rules>.*?)(?=^/\*\*|^// --|\Z)", re.S | re.M)
-    for match in part.finditer(read("grammar/Pdg.g4")):
-        if match["section"]:
-            out += [f"## {match['section']}", ""]
-            continue
-        rules = re.sub(r"^//[^\n]*\n", "", match["rules"], flags=re.M).strip()
-        text = re.sub(r"\n +", "\n", match["comment"]).strip()
-        out += [text, "", "```antlr", rules, "```", ""]
-    return "\n".join(out)
-
-
-def library_document():
-    """The blocks of stdlib/ that a `##` comment describes, with their signatures."""
-    out = ["# Library", ""]
-    for path in sources(".pdg"):
-        if not path.startswith("stdlib/"):
-            continue
-        out += [f"## {os.path.basename(path)[:-4]}", ""]
-        lines = read(path).split("\n")
-        comment = []
-        for line in lines:
-            if line.startswith("##"):
-                comment.append(line[2:].strip())
-                continue
-            if comment and line.startswith(("block", "const")):
-                out += [f"### {re.split(r'[ (=:]', line)[1]}", "", "```", line.rstrip(" {"), "```",
-                        "", "\n".join(comment), ""]
-            elif comment:
-                out += ["\n".join(comment), ""]
-            comment = []
-    return "\n".join(out)
+    return docs_syntax.syntax_page(read("grammar/Pdg.g4"))
 
 
 def abi_document():
@@ -215,14 +169,31 @@ def errors_document():
                       "| code | what |", "|---|---|", *rows, ""])
 
 
+def pdc_help(pdc, *command):
+    return subprocess.run([pdc, *command, "--help"], text=True, capture_output=True,
+                          check=True).stdout
+
+
+def write_library(build, folder):
+    """The manual of the library as HTML pages; returns its line of the index."""
+    pdc = os.path.join(build, "bin", "pdc")
+    if not os.path.exists(pdc):
+        return "- The library: build it first, `./dev build`"
+    page = os.path.join(folder, "library", "index.html")
+    subprocess.run([pdc, "doc", "--html", os.path.dirname(page)], stdout=subprocess.DEVNULL,
+                   check=True)
+    print(os.path.relpath(page, os.getcwd()))
+    return "- [The library](library/index.html), also `pdc doc`"
+
+
 def cli_document(build):
     pdc = os.path.join(build, "bin", "pdc")
     if not os.path.exists(pdc):
         return "# pdc\n\nBuild it first: `./dev build`, then `./dev docs`.\n"
     out = ["# pdc", ""]
-    for command in ("", "run", "check", "emit", "explain"):
-        text = subprocess.run([pdc, *command.split(), "--help"], text=True, capture_output=True,
-                              check=True).stdout
+    commands = re.findall(r"^  (\w+) +[A-Z]", pdc_help(pdc), re.M)
+    for command in ("", *commands):
+        text = pdc_help(pdc, *command.split())
         out += [f"## pdc {command}".rstrip(), "", "```", text.strip(), "```", ""]
     return "\n".join(out)
 
@@ -231,7 +202,6 @@ def generate(build):
     documents = {"dialect": ("ir/dialect.td", dialect_document),
                  "passes": ("passes/passes.td", passes_document),
                  "syntax": ("grammar/Pdg.g4", syntax_document),
-                 "library": ("stdlib", library_document),
                  "abi": ("runtime/abi.def", abi_document),
                  "errors": ("frontend/diagnostics.def", errors_document),
                  "cli": ("tools/pdc.cpp", lambda: cli_document(build))}
@@ -247,6 +217,7 @@ def generate(build):
         title = text.split("\n", 1)[0].lstrip("# ")
         index.append(f"- [{title}]({name}.md), from `{source}`")
         print(os.path.join(os.path.relpath(folder, os.getcwd()), f"{name}.md"))
+    index.append(write_library(build, folder))
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
         file.write("\n".join(index) + "\n")
     return 0
@@ -257,7 +228,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     options = parser.parse_args()
-    return check(options.build) if options.check else generate(options.build)
+    return check() if options.check else generate(options.build)
 
 
 if __name__ == "__main__":
