@@ -4,6 +4,7 @@
 #include "passes/passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -11,9 +12,10 @@ using namespace mlir;
 namespace pdg {
 
 void buildGraphPipeline(OpPassManager &pm) {
-  // Sizes that become known make gradients simpler. Equal ops are joined only afterwards: their
-  // cotangents are added in program order of the uses that the script has.
-  pm.addPass(createCanonicalizerPass());
+  // Sizes that become known make gradients simpler. Equal ops, constants among them, are joined only
+  // afterwards: `grad` tells equal values apart, and cotangents are added in program order of the
+  // uses that the script has.
+  pm.addPass(createCanonicalizerPass(GreedyRewriteConfig().enableConstantCSE(false)));
   pm.addPass(createDifferentiate());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
