@@ -332,6 +332,8 @@ bool needsInstance(const std::vector<StmtPtr> &stmts) {
       return decl->declKind == DeclKind::Param || decl->declKind == DeclKind::State;
     if (auto *loop = dynAs<ForStmt>(each.get()))
       return needsInstance(loop->body.stmts);
+    if (auto *loop = dynAs<WhileStmt>(each.get()))
+      return needsInstance(loop->body.stmts);
     auto *plain = dynAs<ExprStmt>(each.get());
     auto *choice = plain ? dynAs<IfExpr>(plain->expr.get()) : nullptr;
     if (!choice)

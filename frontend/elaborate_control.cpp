@@ -1,8 +1,9 @@
-// if and for: decided, unrolled, or left to the run.
+// if: decided, or left to the run; which vars statements assign.
 // SPDX-License-Identifier: Apache-2.0
+#include "frontend/ast_walk.h"
 #include "frontend/elaborator.h"
 #include "ir/ops/control.h"
-#include "ir/ops/elementwise_binary.h"
+#include "ir/ops/elementwise_unary.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -19,7 +20,7 @@ struct AssignedVars {
   std::vector<const Decl *> vars;
   std::set<const Decl *> declared;
 
-  void stmts(const std::vector<StmtPtr> &list) {
+  void stmts(ArrayRef<StmtPtr> list) {
     for (const StmtPtr &each : list)
       stmt(*each);
   }
@@ -30,17 +31,19 @@ struct AssignedVars {
       if (name && name->decl && name->decl->kind == DeclKind::Var &&
           !declared.contains(name->decl) && !llvm::is_contained(vars, name->decl))
         vars.push_back(name->decl);
-      expr(assign->value.get());
-    } else if (auto *loop = dynAs<ForStmt>(&each)) {
-      stmts(loop->body.stmts);
-    } else if (auto *plain = dynAs<ExprStmt>(&each)) {
-      expr(plain->expr.get());
-    } else if (auto *binding = dynAs<DeclStmt>(&each)) {
-      expr(binding->init.get());
-      declare(*binding->pattern);
-    } else if (auto *result = dynAs<ReturnStmt>(&each)) {
-      expr(result->value.get());
     }
+    forEachExpr(each, [&](const Expr *part) { expr(part); });
+    if (auto *loop = dynAs<ForStmt>(&each))
+      stmts(loop->body.stmts);
+    else if (auto *loop = dynAs<WhileStmt>(&each))
+      stmts(loop->body.stmts);
+    else
+      declare(each);
+  }
+
+  void declare(const Stmt &each) {
+    if (auto *binding = dynAs<DeclStmt>(&each))
+      declare(*binding->pattern);
   }
 
   void declare(const Pattern &pattern) {
@@ -51,11 +54,16 @@ struct AssignedVars {
   }
 
   void expr(const Expr *each) {
+    if (!each)
+      return;
+    forEachOperand(*each, [&](const Expr *operand) { expr(operand); });
     auto *choice = dynAs<IfExpr>(each);
     if (!choice)
       return;
-    for (const IfArm &arm : choice->arms)
+    for (const IfArm &arm : choice->arms) {
+      expr(arm.condition.get());
       stmts(arm.body.stmts);
+    }
     if (choice->elseBody)
       stmts(choice->elseBody->stmts);
   }
@@ -63,10 +71,21 @@ struct AssignedVars {
 
 } // namespace
 
-/// Those that exist before the body: their values leave it.
-std::vector<const Decl *> Elaborator::assignedVars(const Body &body) {
+/// Those that exist before the statements from the `from`-th on, but for those of the same list,
+/// which end with it: their values leave the statements.
+std::vector<const Decl *> Elaborator::assignedVars(ArrayRef<StmtPtr> stmts, size_t from) {
   AssignedVars assigned;
-  assigned.stmts(body.stmts);
+  for (const StmtPtr &each : stmts.take_front(from))
+    assigned.declare(*each);
+  assigned.stmts(stmts.drop_front(from));
+  std::erase_if(assigned.vars, [&](const Decl *decl) { return !frame_->names.contains(decl); });
+  return assigned.vars;
+}
+
+/// Those that exist before `stmt` and that it assigns.
+std::vector<const Decl *> Elaborator::assignedVars(const Stmt &stmt) {
+  AssignedVars assigned;
+  assigned.stmt(stmt);
   std::erase_if(assigned.vars, [&](const Decl *decl) { return !frame_->names.contains(decl); });
   return assigned.vars;
 }
@@ -78,8 +97,14 @@ Datum Elaborator::evalBody(const Body &body, bool wantsValue) {
     exec(body.stmts);
     return {};
   }
-  for (size_t i = 0; i + 1 < body.stmts.size(); ++i)
-    exec(*body.stmts[i]);
+  exec(ArrayRef(body.stmts).drop_back(body.stmts.empty() ? 0 : 1));
+  if (!constantBool(round_.runs).value_or(false)) {
+    emit.error(DiagCode::PD0112, body.span,
+               "expected a value from this body, found one that may leave the loop before")
+        .withHint("leave the loop in an 'if' statement before this expression");
+    round_ = Round();
+    return Poison();
+  }
   auto *last = body.stmts.empty() ? nullptr : dynAs<ExprStmt>(body.stmts.back().get());
   if (last)
     return readAll(eval(*last->expr), last->expr->span);
@@ -122,6 +147,8 @@ struct Branches {
   /// Merges a value; gives its form with the number of each tensor in `yields`.
   Datum merge(const Datum &first, const Datum &second, const std::string &what);
   Datum mergeLeaf(const Datum &first, const Datum &second, const std::string &what);
+  /// Merges bools, of which most say what `condition` says.
+  Datum mergeFlag(const Datum &first, const Datum &second, Value condition);
 };
 } // namespace
 
@@ -197,37 +224,70 @@ static Datum resultsOf(const Datum &merged, Operation *op) {
   return SequencePtr(copy);
 }
 
+Datum Branches::mergeFlag(const Datum &first, const Datum &second, Value condition) {
+  auto *a = first.get<bool>(), *b = second.get<bool>();
+  if (!a || !b)
+    return mergeLeaf(first, second, "the end of a loop");
+  if (*a == *b)
+    return first;
+  if (*a)
+    return condition;
+  OpBuilder::InsertionGuard guard(elaborator.emit.b);
+  elaborator.emit.b.setInsertionPoint(blocks[0]->getParentOp());
+  return elaborator.emit.make<NotOp>(span, condition);
+}
+
 Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wantsValue) {
-  std::vector<const Decl *> vars;
-  {
-    AssignedVars assigned;
-    assigned.expr(&expr);
-    for (const Decl *decl : assigned.vars)
-      if (frame_->names.contains(decl))
-        vars.push_back(decl);
-  }
+  AssignedVars assigned;
+  assigned.expr(&expr);
+  std::erase_if(assigned.vars, [&](const Decl *decl) { return !frame_->names.contains(decl); });
+  return branch(
+      condition, expr.arms[arm].span, assigned.vars, wantsValue,
+      [&] { return evalBody(expr.arms[arm].body, wantsValue); },
+      [&] { return evalIf(expr, arm + 1, wantsValue); });
+}
+
+bool Elaborator::isTooDeep(Span span) {
+  constexpr int MaxDepth = 250; // what comes after is recursive
+  if (regionDepth_ < MaxDepth)
+    return isAborted_;
+  if (!isAborted_)
+    emit.error(DiagCode::PD0009, span,
+               absl::StrCat("expected at most ", MaxDepth,
+                            " loops and conditions of the run inside each other"))
+        .withNote("what follows a 'break' or 'continue' of the run is inside of a condition");
+  isAborted_ = true;
+  return true;
+}
+
+Datum Elaborator::branch(Value condition, Span span, const std::vector<const Decl *> &vars,
+                         bool wantsValue, Way then, Way otherwise) {
+  if (isTooDeep(span))
+    return Poison();
   std::vector<Datum> before;
   for (const Decl *decl : vars)
     before.push_back(frame_->names[decl]);
-  Location location = emit.loc(expr.arms[arm].span);
+  Location location = emit.loc(span);
   // First without results: which they are is known when both branches are built.
   auto draft = IfOp::create(emit.b, location, TypeRange(), condition);
   OpBuilder::InsertionGuard guard(emit.b);
   Branches branches{*this,
                     {&draft.getThenRegion().emplaceBlock(), &draft.getElseRegion().emplaceBlock()},
-                    expr.arms[arm].span,
+                    span,
                     {},
                     false};
   Datum values[2];
   std::vector<Datum> after[2];
+  Round rounds[2];
   ++regionDepth_;
   auto dims = frame_->dims; // those that a branch binds are not known behind it
-  for (int branch : {0, 1}) {
-    emit.b.setInsertionPointToStart(branches.blocks[branch]);
-    values[branch] =
-        branch == 0 ? evalBody(expr.arms[arm].body, wantsValue) : evalIf(expr, arm + 1, wantsValue);
+  for (int way : {0, 1}) {
+    emit.b.setInsertionPointToStart(branches.blocks[way]);
+    round_ = Round();
+    values[way] = way == 0 ? then() : otherwise();
+    rounds[way] = round_;
     for (size_t i = 0; i < vars.size(); ++i) {
-      after[branch].push_back(frame_->names[vars[i]]);
+      after[way].push_back(frame_->names[vars[i]]);
       frame_->names[vars[i]] = before[i];
     }
     frame_->dims = dims;
@@ -237,9 +297,11 @@ Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wa
   std::vector<Datum> merged;
   for (size_t i = 0; i < vars.size(); ++i)
     merged.push_back(branches.merge(after[0][i], after[1][i], "'" + vars[i]->name + "'"));
-  for (int branch : {0, 1}) {
-    emit.b.setInsertionPointToEnd(branches.blocks[branch]);
-    YieldOp::create(emit.b, location, branches.yields[branch]);
+  Datum runs = branches.mergeFlag(rounds[0].runs, rounds[1].runs, condition);
+  Datum goesOn = branches.mergeFlag(rounds[0].goesOn, rounds[1].goesOn, condition);
+  for (int way : {0, 1}) {
+    emit.b.setInsertionPointToEnd(branches.blocks[way]);
+    YieldOp::create(emit.b, location, branches.yields[way]);
   }
   emit.b.setInsertionPoint(draft);
   auto op = IfOp::create(emit.b, location, TypeRange(ValueRange(branches.yields[0])), condition);
@@ -248,6 +310,7 @@ Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wa
   draft.erase();
   for (size_t i = 0; i < vars.size(); ++i)
     frame_->names[vars[i]] = resultsOf(merged[i], op);
+  round_ = {resultsOf(runs, op), resultsOf(goesOn, op)};
   return branches.isBroken && wantsValue ? Datum(Poison()) : resultsOf(value, op);
 }
 

@@ -93,6 +93,8 @@ ScriptPlace placeOf(Location location, const SourceManager &sources) {
   return place;
 }
 
+Span Emitter::spanOf(Location location) const { return placeOf(location, sources_).span; }
+
 //===- Ops -----------------------------------------------------------------===//
 
 Value Emitter::finish(OperationState &state, Span span, InferTypes infer) {

@@ -40,6 +40,8 @@ public:
 
   /// The location of ops built for `span`, with the calls around it.
   mlir::Location loc(Span span);
+  /// The place that `location` stands for.
+  Span spanOf(mlir::Location location) const;
   /// Enters and leaves the application of the block `name` at `span`.
   void pushCall(Span span, std::string name);
   void popCall();

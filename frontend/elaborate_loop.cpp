@@ -30,195 +30,29 @@ void Elaborator::execFor(const ForStmt &stmt) {
 }
 
 void Elaborator::unroll(const ForStmt &stmt, const std::vector<Datum> &items) {
+  Round around = std::exchange(round_, Round());
   for (size_t i = 0; i < items.size() && !frame_->hasReturned; ++i) {
     if (isTooLarge(stmt.iterable->span))
-      return;
-    if (stmt.counter)
-      define(*stmt.counter, {static_cast<int64_t>(i), stmt.counter->span});
-    define(*stmt.pattern, {items[i], stmt.iterable->span});
-    exec(stmt.body.stmts);
-  }
-}
-
-//===- When a loop must be unrolled ----------------------------------------===//
-
-namespace {
-
-/// Looks for places where a loop variable, or what is computed from it, must be known when
-/// compiling: an index of a list, a bound of a slice, a constant argument of a block.
-class NeedsConstant {
-public:
-  NeedsConstant(const Pattern &pattern, std::function<bool(const Expr &)> isList)
-      : isList_(std::move(isList)) {
-    add(pattern);
-  }
-
-  bool stmts(const std::vector<StmtPtr> &list) {
-    return llvm::any_of(list, [&](const StmtPtr &each) { return stmt(*each); });
-  }
-
-private:
-  void add(const Pattern &pattern) {
-    if (pattern.isName())
-      tainted_.insert(&pattern.decl);
-    for (const PatternPtr &element : pattern.elements)
-      add(*element);
-  }
-
-  bool stmt(const Stmt &each);
-  bool expr(const Expr *each);
-  bool call(const CallExpr &each);
-  bool uses(const Expr *each);
-
-  std::set<const Decl *> tainted_;
-  std::function<bool(const Expr &)> isList_;
-};
-
-/// Calls `fn` for the operands of an expression.
-template <class Fn> void forEachOperand(const Expr &each, Fn fn) {
-  if (auto *member = dynAs<MemberExpr>(&each))
-    fn(member->base.get());
-  if (auto *unary = dynAs<UnaryExpr>(&each))
-    fn(unary->operand.get());
-  if (auto *binary = dynAs<BinaryExpr>(&each))
-    fn(binary->lhs.get()), fn(binary->rhs.get());
-  if (auto *range = dynAs<RangeExpr>(&each))
-    fn(range->lo.get()), fn(range->hi.get());
-  if (auto *list = dynAs<ListExpr>(&each))
-    for (const ExprPtr &element : list->elements)
-      fn(element.get());
-  if (auto *tuple = dynAs<TupleExpr>(&each))
-    for (const ExprPtr &element : tuple->elements)
-      fn(element.get());
-  if (auto *comprehension = dynAs<ComprehensionExpr>(&each))
-    fn(comprehension->element.get()), fn(comprehension->iterable.get());
-  if (auto *index = dynAs<IndexExpr>(&each)) {
-    fn(index->base.get());
-    for (const ExprPtr &at : index->indices)
-      fn(at.get());
-  }
-  if (auto *call = dynAs<CallExpr>(&each)) {
-    fn(call->callee.get());
-    for (const CallArg &arg : call->args)
-      fn(arg.value.get());
-  }
-}
-
-bool NeedsConstant::uses(const Expr *each) {
-  if (!each)
-    return false;
-  if (auto *name = dynAs<NameExpr>(each))
-    return tainted_.contains(name->decl);
-  bool result = false;
-  forEachOperand(*each, [&](const Expr *operand) { result = result || uses(operand); });
-  return result;
-}
-
-bool NeedsConstant::call(const CallExpr &each) {
-  const Decl *callee = nullptr;
-  if (auto *name = dynAs<NameExpr>(each.callee.get()))
-    callee = name->decl;
-  else if (auto *member = dynAs<MemberExpr>(each.callee.get()))
-    callee = member->decl;
-  bool isBuiltin = dynAs<NameExpr>(each.callee.get()) && as<NameExpr>(*each.callee).isBuiltin;
-  const BlockStmt *block = callee ? callee->block : nullptr;
-  for (const CallArg &arg : each.args) {
-    if (!uses(arg.value.get()))
-      continue;
-    if (isBuiltin && (arg.name == "axis" || arg.name == "type"))
-      return true;
-    if (block)
-      for (const auto &declared : block->args)
-        if (declared->decl.name == arg.name && declared->type && declared->type->isCompileTime() &&
-            declared->type->name != "float")
-          return true;
-  }
-  return false;
-}
-
-bool NeedsConstant::expr(const Expr *each) {
-  if (!each)
-    return false;
-  if (auto *index = dynAs<IndexExpr>(each)) {
-    bool isList = isList_(*index->base);
-    for (const ExprPtr &at : index->indices)
-      if ((isList || at->kind == ExprKind::Range) && uses(at.get()))
-        return true;
-  }
-  if (auto *calls = dynAs<CallExpr>(each); calls && call(*calls))
-    return true;
-  if (auto *choice = dynAs<IfExpr>(each)) {
-    for (const IfArm &arm : choice->arms)
-      if (expr(arm.condition.get()) || stmts(arm.body.stmts))
-        return true;
-    return choice->elseBody && stmts(choice->elseBody->stmts);
-  }
-  bool result = false;
-  forEachOperand(*each, [&](const Expr *operand) { result = result || expr(operand); });
-  return result;
-}
-
-bool NeedsConstant::stmt(const Stmt &each) {
-  if (auto *binding = dynAs<DeclStmt>(&each)) {
-    if (uses(binding->init.get()) && binding->declKind != DeclKind::Var)
-      add(*binding->pattern);
-    bool isConst = binding->declKind == DeclKind::Const && uses(binding->init.get());
-    return isConst || expr(binding->init.get());
-  }
-  if (auto *use = dynAs<UseStmt>(&each))
-    return uses(use->value.get());
-  if (auto *assign = dynAs<AssignStmt>(&each))
-    return expr(assign->value.get());
-  if (auto *plain = dynAs<ExprStmt>(&each))
-    return expr(plain->expr.get());
-  if (auto *result = dynAs<ReturnStmt>(&each))
-    return result->value && expr(result->value.get());
-  if (auto *loop = dynAs<ForStmt>(&each))
-    return (!dynAs<RangeExpr>(loop->iterable.get()) && uses(loop->iterable.get())) ||
-           stmts(loop->body.stmts);
-  if (auto *minimize = dynAs<MinimizeStmt>(&each))
-    return expr(minimize->loss.get());
-  if (auto *print = dynAs<PrintStmt>(&each))
-    return llvm::any_of(print->text.parts,
-                        [&](const TemplatePart &part) { return expr(part.expr.get()); });
-  return false;
-}
-
-} // namespace
-
-bool Elaborator::mustUnroll(const ForStmt &stmt) {
-  auto isList = [&](const Expr &base) {
-    if (base.kind == ExprKind::List || base.kind == ExprKind::Tuple)
-      return true;
-    if (auto *call = dynAs<CallExpr>(&base)) {
-      auto *name = dynAs<NameExpr>(call->callee.get());
-      return name && name->isBuiltin && name->name == "shape";
+      break;
+    auto round = [&] {
+      if (stmt.counter)
+        define(*stmt.counter, {static_cast<int64_t>(i), stmt.counter->span});
+      define(*stmt.pattern, {items[i], stmt.iterable->span});
+      exec(stmt.body.stmts);
+      round_.runs = true; // continue ends this round only
+      return Datum();
+    };
+    if (auto *goesOn = round_.goesOn.get<Value>()) {
+      auto ended = [&] {
+        round_.goesOn = false;
+        return Datum();
+      };
+      branch(*goesOn, stmt.span, assignedVars(stmt.body.stmts), /*wantsValue=*/false, round, ended);
+    } else if (constantBool(round_.goesOn).value_or(false)) {
+      round();
     }
-    auto *name = dynAs<NameExpr>(&base);
-    if (name && name->decl) {
-      for (FramePtr frame = frame_; frame; frame = frame->scope)
-        if (auto found = frame->names.find(name->decl); found != frame->names.end())
-          return found->second.is<SequencePtr>();
-      // Declared inside the loop.
-      auto *binding = dynAs<DeclStmt>(name->decl->stmt);
-      return binding && binding->init &&
-             (binding->init->kind == ExprKind::List || binding->init->kind == ExprKind::Tuple ||
-              binding->init->kind == ExprKind::Comprehension);
-    }
-    if (auto *member = dynAs<MemberExpr>(&base); member && !member->decl) {
-      auto *owner = dynAs<NameExpr>(member->base.get());
-      if (!owner || !owner->decl || !frame_->names.contains(owner->decl))
-        return false;
-      auto *instance = frame_->names[owner->decl].get<InstancePtr>();
-      if (!instance)
-        return false;
-      for (const auto &[decl, part] : (*instance)->parts)
-        if (decl->name == member->member)
-          return part.is<SequencePtr>();
-    }
-    return false;
-  };
-  return NeedsConstant(*stmt.pattern, isList).stmts(stmt.body.stmts);
+  }
+  round_ = around;
 }
 
 //===- Loops of the run ----------------------------------------------------===//
@@ -239,36 +73,58 @@ std::vector<Value> Elaborator::carriedInits(const std::vector<const Decl *> &var
   return inits;
 }
 
-void Elaborator::runLoopBody(const ForStmt &stmt, Block &block,
-                             const std::vector<const Decl *> &vars, Value counter) {
+/// Reports those of `vars` that are of another type than `before`: what a loop carries keeps it.
+/// `first` and `then` say when that was and is.
+void Elaborator::checkCarried(const std::vector<const Decl *> &vars, ArrayRef<Datum> before,
+                              const char *first, const char *then, Span span) {
+  for (auto [decl, old] : llvm::zip(vars, before)) {
+    Datum &name = frame_->names[decl];
+    auto *x = old.get<Value>(), *y = name.get<Value>();
+    if (!x || !y ||
+        (x->getType() == y->getType() && emit.shapes.dimsOf(*x) == emit.shapes.dimsOf(*y)))
+      continue;
+    emit.error(DiagCode::PD0113, decl->span,
+               absl::StrCat("'", decl->name, "' is ", emit.typeText(*x), " ", first, " and ",
+                            emit.typeText(*y), " ", then))
+        .withSecondary(span, "in this loop")
+        .withNote("what a loop carries keeps its element type and shape");
+    name = Poison();
+  }
+}
+
+/// Builds the body of `loop`, whose last arguments are the carried values, and takes its results.
+void Elaborator::runLoopBody(Operation *loop, Value counter, const std::vector<const Decl *> &vars,
+                             Span span, llvm::function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(emit.b);
-  emit.b.setInsertionPointToStart(&block);
+  Block &block = loop->getRegion(0).front();
+  emit.b.setInsertionPointToEnd(&block);
   auto carried = block.getArguments().take_back(vars.size());
   for (size_t i = 0; i < vars.size(); ++i)
     if (!frame_->names[vars[i]].isPoison())
       frame_->names[vars[i]] = Value(carried[i]);
   counters_.push_back(counter);
   ++regionDepth_;
+  Round around = std::exchange(round_, Round());
   auto dims = frame_->dims; // those that the body binds are not known behind it
-  exec(stmt.body.stmts);
+  body();
   frame_->dims = dims;
+  Datum goesOn = std::exchange(round_, around).goesOn;
   --regionDepth_;
   counters_.pop_back();
+  SmallVector<Datum> before;
+  for (Value each : carried)
+    before.push_back(each);
+  checkCarried(vars, before, "before the loop", "after a round", span);
   SmallVector<Value> yields;
   for (size_t i = 0; i < vars.size(); ++i) {
-    auto *value = frame_->names[vars[i]].get<Value>();
-    Value before = carried[i];
-    bool stays = value && value->getType() == before.getType() &&
-                 emit.shapes.dimsOf(*value) == emit.shapes.dimsOf(before);
-    if (value && !stays)
-      emit.error(DiagCode::PD0113, vars[i]->span,
-                 absl::StrCat("'", vars[i]->name, "' is ", emit.typeText(before),
-                              " before the loop and ", emit.typeText(*value), " after a round"))
-          .withSecondary(stmt.span, "in this loop")
-          .withNote("what a loop carries keeps its element type and shape");
-    yields.push_back(stays ? *value : before);
+    Datum &name = frame_->names[vars[i]];
+    auto *value = name.get<Value>();
+    yields.push_back(value ? *value : Value(carried[i]));
+    if (value)
+      name = Value(loop->getResult(i));
   }
-  YieldOp::create(emit.b, emit.loc(stmt.span), yields);
+  bool neverBreaks = goesOn.is<bool>() && *goesOn.get<bool>();
+  YieldOp::create(emit.b, emit.loc(span), yields, neverBreaks ? Value() : tensor({goesOn, span}));
 }
 
 void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
@@ -277,9 +133,9 @@ void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
   if (range.isInclusive)
     end.value = binary(BinaryOp::Add, end, {int64_t{1}, range.span}, range.span);
   Value upper = size(end, "the end of a range");
-  if (!lower || !upper)
+  if (!lower || !upper || isTooDeep(stmt.span))
     return;
-  auto vars = assignedVars(stmt.body);
+  auto vars = assignedVars(stmt.body.stmts);
   std::vector<Value> inits = carriedInits(vars, stmt.span);
   auto loop = ForOp::create(emit.b, emit.loc(stmt.span), lower, upper, inits);
   Block &block = loop.getBody().front();
@@ -290,10 +146,7 @@ void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
     emit.b.setInsertionPointToStart(&block);
     define(*stmt.counter, {emit.make<SubOp>(stmt.counter->span, counter, lower), range.span});
   }
-  runLoopBody(stmt, block, vars, counter);
-  for (size_t i = 0; i < vars.size(); ++i)
-    if (!frame_->names[vars[i]].isPoison())
-      frame_->names[vars[i]] = Value(loop.getResult(i));
+  runLoopBody(loop, counter, vars, stmt.span, [&] { exec(stmt.body.stmts); });
 }
 
 /// The loop over `source` that the next op lies in, or null.
@@ -313,7 +166,9 @@ void Elaborator::execData(const ForStmt &stmt, const Source &source) {
         .withHint("declare a second data source of the same files");
     return;
   }
-  auto vars = assignedVars(stmt.body);
+  if (isTooDeep(stmt.span))
+    return;
+  auto vars = assignedVars(stmt.body.stmts);
   std::vector<Value> inits = carriedInits(vars, stmt.span);
   auto op = SymbolTable::lookupNearestSymbolFrom<SourceOp>(programOp_,
                                                            emit.b.getStringAttr(source.symbol));
@@ -328,11 +183,10 @@ void Elaborator::execData(const ForStmt &stmt, const Source &source) {
   if (stmt.counter)
     define(*stmt.counter, {counter, stmt.counter->span});
   Datum value = batch->elements.size() == 1 ? batch->elements.front() : Datum(SequencePtr(batch));
-  define(*stmt.pattern, {value, stmt.iterable->span});
-  runLoopBody(stmt, block, vars, counter);
-  for (size_t i = 0; i < vars.size(); ++i)
-    if (!frame_->names[vars[i]].isPoison())
-      frame_->names[vars[i]] = Value(loop.getResult(i));
+  runLoopBody(loop, counter, vars, stmt.span, [&] {
+    define(*stmt.pattern, {applyStages(source, value), stmt.iterable->span});
+    exec(stmt.body.stmts);
+  });
 }
 
 } // namespace pdg

@@ -25,8 +25,10 @@ public:
     while (!worklist_.empty())
       visit(worklist_.pop_back_val());
   }
-  bool dependsOn(NameAttr name) const { return names_.contains(name); }
+  bool dependsOn(Attribute name) const { return names_.contains(name); }
   bool dependsOn(Value value) const { return seen_.contains(value); }
+  /// Results, met on the way, of loops that cannot be run backwards.
+  ArrayRef<OpResult> endless() const { return endless_; }
 
 private:
   void push(Value value) {
@@ -42,6 +44,7 @@ private:
     push(loop->getRegion(0).front().getTerminator()->getOperand(i));
   }
 
+  SmallVector<OpResult> endless_;
   llvm::DenseSet<Value> seen_;
   llvm::DenseSet<Attribute> names_;
   SmallVector<Value> worklist_;
@@ -62,11 +65,15 @@ void Dependencies::visit(Value value) {
     // Inside a loop that is being built, what it carries is a constant of this round.
     if (argument && (i == 0 || !loop.getBody().front().mightHaveTerminator()))
       return;
+    if (!argument && !loop.getBound())
+      endless_.push_back(cast<OpResult>(value));
     visitCarried(loop, loop.getInits(), argument ? i - 1 : i);
   } else if (auto loop = dyn_cast<ForEachOp>(op)) {
     unsigned first = argument ? 1 + loop.getNumFields() : 0;
     if (i < first || (argument && !loop.getBody().front().mightHaveTerminator()))
       return;
+    if (!argument)
+      endless_.push_back(cast<OpResult>(value));
     visitCarried(loop, loop.getInits(), i - first);
   } else {
     for (Value operand : op->getOperands())
@@ -86,6 +93,30 @@ static Value scalarLoss(Elaborator &elaborator, const Operand &operand, const ch
   elaborator.typeError(operand.span, absl::StrCat("a scalar of floats to ", what), loss)
       .withHint(Emitter::rankOf(loss) ? "reduce it first: mean(...) or sum(...)" : "");
   return {};
+}
+
+/// Reports the loops without a bound between what is differentiated and what it is differentiated
+/// by; true if there is one.
+static bool reportEndless(Emitter &emit, const Dependencies &dependencies,
+                          ArrayRef<Attribute> names, ValueRange values, Span span) {
+  for (OpResult result : dependencies.endless()) {
+    Dependencies before(result);
+    auto dependsOn = [&](auto each) { return before.dependsOn(each); };
+    if (llvm::none_of(names, dependsOn) && llvm::none_of(values, dependsOn))
+      continue;
+    Operation *loop = result.getOwner();
+    bool isPass = isa<ForEachOp>(loop);
+    emit.error(DiagCode::PD0127, span,
+               isPass ? "the gradient would pass through a loop over data"
+                      : "the gradient passes through a loop without a bound")
+        .withSecondary(emit.spanOf(loop->getLoc()), "this loop")
+        .withNote("a loop is run backwards from what it had kept of each round")
+        .withHint(isPass ? "differentiate inside of the loop, batch by batch"
+                         : "give it a number of rounds that is known when compiling: "
+                           "while c max 100 { ... }");
+    return true;
+  }
+  return false;
 }
 
 /// Warns that a parameter gets no gradient. The statement goes on.
@@ -132,6 +163,8 @@ Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
     values.push_back(*value);
     valueTypes.push_back(value->getType());
   }
+  if (reportEndless(emit, dependencies, names, values, span))
+    return Poison();
   SmallVector<Type> types = nameTypes;
   types.append(valueTypes);
   auto op =
@@ -243,6 +276,8 @@ void Elaborator::execMinimize(const MinimizeStmt &stmt) {
     names.push_back(target->name);
     types.push_back(target->type);
   }
+  if (reportEndless(emit, Dependencies(loss), names, {}, stmt.loss->span))
+    return;
   auto op = GradientOp::create(emit.b, emit.loc(stmt.span), types, loss, emit.b.getArrayAttr(names),
                                ValueRange());
   auto gradients = std::make_shared<Sequence>();

@@ -9,9 +9,13 @@ using namespace mlir;
 
 namespace pdg {
 
-void Elaborator::exec(const std::vector<StmtPtr> &stmts) {
-  for (const StmtPtr &stmt : stmts) {
+void Elaborator::exec(ArrayRef<StmtPtr> stmts) {
+  for (auto [i, stmt] : llvm::enumerate(stmts)) {
     if (isAborted_ || frame_->hasReturned)
+      return;
+    if (auto *runs = round_.runs.get<Value>())
+      return execRest(*runs, stmts, i);
+    if (!constantBool(round_.runs).value_or(false))
       return;
     exec(*stmt);
   }
@@ -39,11 +43,10 @@ void Elaborator::exec(const Stmt &stmt) {
   case StmtKind::For:
     return execFor(as<ForStmt>(stmt));
   case StmtKind::While:
+    return execWhile(as<WhileStmt>(stmt));
   case StmtKind::Break:
   case StmtKind::Continue:
-    emit.error(DiagCode::PD0114, stmt.span, "'while', 'break' and 'continue' are not available yet")
-        .withHint("use 'for' over a range, with an 'if' inside");
-    return;
+    return execJump(stmt);
   case StmtKind::Return:
     return execReturn(as<ReturnStmt>(stmt));
   case StmtKind::Minimize:

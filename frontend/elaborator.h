@@ -18,7 +18,8 @@ namespace pdg {
 ///   elaborate_operators.cpp operators on tensors; elaborate_fold.cpp: on constants
 ///   elaborate_index.cpp     indices and slices
 ///   elaborate_stmt.cpp      statements
-///   elaborate_control.cpp   if; elaborate_loop.cpp: for
+///   elaborate_control.cpp   if; elaborate_loop.cpp: for; elaborate_unroll.cpp: which are unrolled;
+///                           elaborate_jump.cpp: while, break and continue
 ///   elaborate_call.cpp      arguments of blocks, application
 ///   elaborate_instance.cpp  use, param, state
 ///   elaborate_optimize.cpp  minimize, update, grad
@@ -142,7 +143,7 @@ private:
   mlir::Value gatherAxis(mlir::Value x, int64_t axis, mlir::Value ids, Span span);
 
   // elaborate_stmt.cpp, elaborate_output.cpp, elaborate_data.cpp
-  void exec(const std::vector<StmtPtr> &stmts);
+  void exec(llvm::ArrayRef<StmtPtr> stmts);
   void exec(const Stmt &stmt);
   void execDecl(const DeclStmt &stmt);
   void execBinding(const DeclStmt &stmt);
@@ -172,15 +173,36 @@ private:
 
   // elaborate_control.cpp
   Datum runIf(const IfExpr &expr, size_t arm, mlir::Value condition, bool wantsValue);
+  /// What one of two branches builds; its value, if one is wanted.
+  using Way = llvm::function_ref<Datum()>;
+  Datum branch(mlir::Value condition, Span span, const std::vector<const Decl *> &vars,
+               bool wantsValue, Way then, Way otherwise);
   void execFor(const ForStmt &stmt);
   void execRange(const ForStmt &stmt, const RangeExpr &range);
   void execData(const ForStmt &stmt, const Source &source);
   void unroll(const ForStmt &stmt, const std::vector<Datum> &items);
   bool mustUnroll(const ForStmt &stmt);
-  std::vector<const Decl *> assignedVars(const Body &body);
+  bool isTooDeep(Span span);
+  std::vector<const Decl *> assignedVars(llvm::ArrayRef<StmtPtr> stmts, size_t from = 0);
+  std::vector<const Decl *> assignedVars(const Stmt &stmt);
   std::vector<mlir::Value> carriedInits(const std::vector<const Decl *> &vars, Span span);
-  void runLoopBody(const ForStmt &stmt, mlir::Block &block, const std::vector<const Decl *> &vars,
-                   mlir::Value counter);
+  void checkCarried(const std::vector<const Decl *> &vars, llvm::ArrayRef<Datum> before,
+                    const char *first, const char *then, Span span);
+  void runLoopBody(mlir::Operation *loop, mlir::Value counter,
+                   const std::vector<const Decl *> &vars, Span span,
+                   llvm::function_ref<void()> body);
+
+  // elaborate_jump.cpp
+  /// How far a round of the innermost loop has come: whether its statements still run, and whether
+  /// another round follows. A bool, or a tensor where only the run knows. `break` makes both false,
+  /// `continue` the first: where `runs` is true, so is `goesOn`.
+  struct Round {
+    Datum runs = true, goesOn = true;
+  };
+  void execWhile(const WhileStmt &stmt);
+  void execWhileRound(const WhileStmt &stmt, const std::vector<const Decl *> &vars);
+  void execJump(const Stmt &stmt);
+  void execRest(mlir::Value condition, llvm::ArrayRef<StmtPtr> stmts, size_t from);
 
   // elaborate_call.cpp
   Datum callBuiltin(const Builtin &builtin, const CallExpr &expr);
@@ -234,6 +256,7 @@ private:
   /// Regions that were given up: the shape analysis still knows their values.
   std::vector<std::unique_ptr<mlir::Region>> abandoned_;
   int regionDepth_ = 0;
+  Round round_;     ///< Outside of loops it never ends.
   size_t work_ = 0; ///< Applications and unrolled rounds so far.
   bool isAborted_ = false;
   /// The optimizer instances of each parameter: the statement in its frame that owns each.

@@ -112,6 +112,23 @@ LogicalResult ForOp::verify() {
   return verifyYield(*this, getBody(), getResultTypes());
 }
 
+/// A number that is known when compiling.
+static std::optional<int64_t> constantOf(Value size) {
+  Attribute value;
+  if (!matchPattern(size, m_Constant(&value)))
+    return std::nullopt;
+  return cast<DenseElementsAttr>(value).getSplatValue<APInt>().getSExtValue();
+}
+
+std::optional<int64_t> ForOp::getBound() {
+  auto lower = constantOf(getLower()), upper = constantOf(getUpper());
+  int64_t count = 0;
+  // The largest number stands for none.
+  if (!lower || !upper || *upper == INT64_MAX || llvm::SubOverflow(*upper, *lower, count))
+    return std::nullopt;
+  return std::max<int64_t>(count, 0);
+}
+
 ShardingRule ForOp::getShardingRule() { return {}; }
 
 LogicalResult ForOp::evaluate(Evaluation &eval) {

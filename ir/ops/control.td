@@ -67,6 +67,10 @@ def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods
   let builders = [OpBuilder<(ins "::mlir::Value":$lower, "::mlir::Value":$upper,
                                  "::mlir::ValueRange":$inits)>];
   let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// How many rounds there are at most, if that is known when compiling.
+    std::optional<int64_t> getBound();
+  }];
 }
 
 def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInterface>,
