@@ -40,6 +40,7 @@ private:
   void statement(const LayoutPieces &pieces, size_t indent);
   void pieces(Pieces list, size_t tail);
   size_t breakNext(Pieces list, size_t from, size_t tail) const;
+  void commentsBefore(const LayoutPiece &piece);
   void piece(const LayoutPiece &piece);
   void group(const LayoutPiece &piece, size_t tail);
   void hug(const LayoutGroup &group, size_t tail);
@@ -123,15 +124,20 @@ void Layout::body(const LayoutPiece &piece) {
 
 //===- Statements and elements that are too long ---------------------------===//
 
+/// Comments on lines of their own inside a statement. Those of a piece that starts a part of a
+/// statement are written already.
+void Layout::commentsBefore(const LayoutPiece &piece) {
+  if (piece.hasLineBreak || piece.commentsBefore.empty())
+    return;
+  size_t indent = writer_.indent();
+  for (std::string_view comment : piece.commentsBefore)
+    writer_.commentLine(comment, indent + 4);
+  writer_.startLine(indent + 4);
+  writer_.setIndent(indent);
+}
+
 void Layout::piece(const LayoutPiece &piece) {
-  // Those of a piece that starts a part of a statement are written already.
-  if (!piece.hasLineBreak && !piece.commentsBefore.empty()) {
-    size_t indent = writer_.indent();
-    for (std::string_view comment : piece.commentsBefore)
-      writer_.commentLine(comment, indent + 4);
-    writer_.startLine(indent + 4);
-    writer_.setIndent(indent);
-  }
+  commentsBefore(piece);
   flat(Pieces(&piece, 1));
   writer_.comment(piece.commentAfter);
 }
@@ -168,6 +174,7 @@ void Layout::pieces(Pieces list, size_t tail) {
       piece(list[at]);
     if (at == list.size())
       return;
+    commentsBefore(list[at]);
     if (list[at].body) {
       body(list[at]);
     } else {

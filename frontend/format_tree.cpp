@@ -179,10 +179,13 @@ void TreeBuilder::commentInGroup(LayoutGroup &group, bool isOwnLine) {
     (current.pieces.empty() ? current.commentsBefore : waiting_).push_back(takeComment());
   else if (!current.pieces.empty())
     current.pieces.back().commentAfter = takeComment();
-  else if (group.elements.size() > 1)
-    group.elements[group.elements.size() - 2].commentAfter = takeComment();
-  else
+  else if (group.elements.size() == 1)
     group.commentAfterOpener = takeComment();
+  else if (auto &before = group.elements.rbegin()[1];
+           before.commentAfter.empty() && current.commentsBefore.empty())
+    before.commentAfter = takeComment();
+  else
+    current.commentsBefore.push_back(takeComment()); // they keep their order
 }
 
 /// At a comma or the closing bracket. Returns false if the element is empty: there was a comma

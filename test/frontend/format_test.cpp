@@ -40,20 +40,24 @@ std::vector<std::string> scripts() {
   return texts;
 }
 
-/// The same words with other spaces, and other line breaks inside brackets.
+/// The same words with other spaces, other line breaks inside brackets, and some comments more.
 std::string respaced(const std::string &text, std::mt19937 &random) {
   std::string out;
   std::vector<char> open;
   size_t end = 0;
-  bool isHintLine = false, isFirst = true;
+  bool isHintLine = false, isFirst = true, isComment = false;
   for (const Lexeme &lexeme : splitLexemes(text)) {
     size_t begin = static_cast<size_t>(lexeme.text.data() - text.data());
     bool isInBrackets = !open.empty() && open.back() != '{';
     if (isFirst)
       isHintLine = lexeme.is("@");
+    bool getsComment = !isComment && random() % 8 == 0;
     // A keyword at the start of a line would end what is open.
     if (isInBrackets && lexeme.kind != LexemeKind::Keyword && random() % 4 == 0)
-      out += "\n";
+      out += getsComment ? " # c\n # d\n" : "\n";
+    else if (lexeme.kind == LexemeKind::Newline && getsComment)
+      out += " # e";
+    isComment = lexeme.isComment();
     out.append(begin != end ? 1 + random() % 3 : 0, ' ');
     out += lexeme.text;
     end = begin + lexeme.text.size();
