@@ -71,6 +71,9 @@ private:
 
 //===- Gradients -----------------------------------------------------------===//
 
+/// Cotangents of one value, of each use one.
+using Contributions = llvm::SmallVector<mlir::Value, 2>;
+
 /// The state of one reverse sweep, as an op's `vjp` sees it.
 class Reverse {
 public:
@@ -82,12 +85,12 @@ public:
   /// Adds `cotangent` to what `value` has collected, in program order of the uses.
   virtual void add(mlir::Value value, mlir::Value cotangent) = 0;
   /// Sweeps over `block` backwards, the values of which are in scope at `b`, from the cotangents of
-  /// its terminator's operands. What reaches values outside is returned for each of `wanted`
-  /// (null: none).
+  /// its terminator's operands. Returns for each of `wanted` what its uses contribute, in program
+  /// order (perhaps nothing).
   virtual mlir::LogicalResult reverseBlock(mlir::OpBuilder &b, mlir::Block &block,
                                            mlir::ValueRange yields, mlir::ValueRange cotangents,
                                            mlir::ValueRange wanted,
-                                           llvm::SmallVectorImpl<mlir::Value> &results) = 0;
+                                           llvm::SmallVectorImpl<Contributions> &results) = 0;
 };
 
 //===- Sharding ------------------------------------------------------------===//
@@ -96,6 +99,7 @@ public:
 enum class FactorKind {
   Parallel, ///< The axis is in the result: slices give slices.
   Sum,      ///< The axis is summed: slices give partial sums.
+  Leaves,   ///< Operands' terms go to axis 0 of the result: whole leaves give their leaves.
   Max,      ///< The axis is folded by an exact maximum or minimum.
   Whole     ///< The axis must not be split.
 };
@@ -191,6 +195,8 @@ public:
   virtual void storeScalar(mlir::Value element, mlir::Value tensor) = 0;
   /// Copies tensors to the places of others, as if all at once.
   virtual void copy(mlir::ValueRange from, mlir::ValueRange to) = 0;
+  /// Copies `row` to position `at` of axis 0 of `table`; nothing if there is no such position.
+  virtual void copyRow(mlir::Value row, mlir::Value table, mlir::Value at) = 0;
   /// Calls a function of runtime/abi.def; `arguments` follow `ctx`.
   virtual mlir::Value call(llvm::StringRef name, mlir::ValueRange arguments) = 0;
   /// Returns from the program if `status` is not zero.

@@ -95,6 +95,33 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
   ];
 }
 
+def LeavesOpInterface : OpInterface<"LeavesOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = [{
+    A sum whose chains others may go on with, so that contributions of many iterations of a loop
+    are joined once: the leaves stay apart, as axis 0 of a tensor, until `pdg.join_leaves`.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      How many leaves there can be: L(n), or 16 if only the run knows n; 1 for a sum that is not
+      cut. 0: the op has no such form.
+    }], "int64_t", "getLeafBound", (ins)>,
+    InterfaceMethod<[{
+      Builds the op that goes on with the chains in `leaves`, [bound, sizes of the result...].
+      From zeros, and joined, it is this op.
+    }], "::mlir::Value", "addToLeaves", (ins "::mlir::OpBuilder &":$b, "::mlir::Value":$leaves)>
+  ];
+}
+
+def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = [{
+    The result is an operand, some elements of it changed: in the operand's memory when nobody
+    needs the old ones any more, else in a copy.
+  }];
+  let methods = [InterfaceMethod<"Which operand.", "unsigned", "getUpdatedOperand", (ins)>];
+}
+
 def ContractionOpInterface : OpInterface<"ContractionOpInterface"> {
   let cppNamespace = "::pdg";
   let description = "A sum of products of two operands, by an index rule.";

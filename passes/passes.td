@@ -9,7 +9,8 @@ def Differentiate : Pass<"pdg-differentiate", "::mlir::ModuleOp"> {
   let summary = "Replaces pdg.gradient by the ops that compute it";
   let description = [{
     Reverse-mode differentiation from IR to IR. Each op answers how a cotangent passes through it.
-    Several cotangents of one value are added in program order of the uses.
+    Several cotangents of one value are added in program order of the uses. What iterations of a
+    loop contribute to one value shares leaves if it is a sum that can (`LeavesOpInterface`).
 
     Input:
     ```mlir

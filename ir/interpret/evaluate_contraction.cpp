@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/interpret/evaluate_contraction.h"
 #include "ir/interpret/evaluate_elementwise.h"
+#include "ir/interpret/evaluate_leaves.h"
 
 #include <cmath>
 
@@ -62,6 +63,13 @@ struct Walk {
   }
 };
 
+/// Goes on with `sum` over the next `count` products.
+template <class T> T chain(Walk &walk, int64_t count, const T *lhs, const T *rhs, T sum) {
+  for (int64_t k = 0; k < count; ++k, walk.step())
+    sum = std::fma(lhs[walk.lhsOffset], rhs[walk.rhsOffset], sum);
+  return sum;
+}
+
 template <class T>
 T sumOfProducts(const Indices &indices, const ContractionRule &rule, const T *lhs, const T *rhs) {
   SmallVector<int> summed = rule.summed();
@@ -69,13 +77,18 @@ T sumOfProducts(const Indices &indices, const ContractionRule &rule, const T *lh
   int64_t total = walk.count();
   int64_t leaves = rule.leaves ? leafCount(indices.size[summed.front()]) : 1;
   SmallVector<T> sums;
-  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
-    T sum = 0;
-    for (int64_t k = 0; k < total / leaves; ++k, walk.step())
-      sum = std::fma(lhs[walk.lhsOffset], rhs[walk.rhsOffset], sum);
-    sums.push_back(sum);
-  }
+  for (int64_t leaf = 0; leaf < leaves; ++leaf)
+    sums.push_back(chain(walk, total / leaves, lhs, rhs, T(0)));
   return joinTree(sums);
+}
+
+/// The sizes of the indices of `rule`; false if the operands do not agree.
+bool findSizes(const ContractionRule &rule, const HostTensor &lhs, const HostTensor &rhs,
+               Indices &indices) {
+  indices.add(rule.lhs, lhs.shape(), indices.lhsStride);
+  std::vector<int64_t> sizes = indices.size;
+  indices.add(rule.rhs, rhs.shape(), indices.rhsStride);
+  return llvm::all_of(rule.lhs, [&](int index) { return sizes[index] == indices.size[index]; });
 }
 
 } // namespace
@@ -83,12 +96,8 @@ T sumOfProducts(const Indices &indices, const ContractionRule &rule, const T *lh
 LogicalResult evaluateContraction(const ContractionRule &rule, Evaluation &eval) {
   const HostTensor &lhs = eval.operand(0), &rhs = eval.operand(1);
   Indices indices;
-  indices.add(rule.lhs, lhs.shape(), indices.lhsStride);
-  std::vector<int64_t> sizes = indices.size;
-  indices.add(rule.rhs, rhs.shape(), indices.rhsStride);
-  for (int index : rule.lhs)
-    if (sizes[index] != indices.size[index])
-      return eval.mismatch(lhs, rhs);
+  if (!findSizes(rule, lhs, rhs, indices))
+    return eval.mismatch(lhs, rhs);
   std::vector<int64_t> shape;
   for (int index : rule.out)
     shape.push_back(indices.size[index]);
@@ -100,6 +109,30 @@ LogicalResult evaluateContraction(const ContractionRule &rule, Evaluation &eval)
                                        rhs.data<T>() + walk.rhsOffset);
   });
   return success(done);
+}
+
+LogicalResult evaluateContractLeaves(const ContractionRule &rule, Evaluation &eval) {
+  const HostTensor &lhs = eval.operand(0), &rhs = eval.operand(1), &leaves = eval.operand(2);
+  Indices indices;
+  if (!findSizes(rule, lhs, rhs, indices))
+    return eval.mismatch(lhs, rhs);
+  HostTensor &out = eval.result(0, leaves.shape());
+  std::memcpy(out.bytes(), leaves.bytes(), leaves.numBytes());
+  SmallVector<int> summed = rule.summed();
+  int64_t count = rule.leaves ? openLeafCount(indices.size[summed.front()], out.shape()[0]) : 1;
+  int64_t size = out.numElements() / out.shape()[0];
+  return success(dispatch(Floats{}, lhs.dtype(), [&]<class T>() {
+    Walk walk(indices, rule.out);
+    for (int64_t i = 0; i < size; ++i, walk.step()) {
+      Walk terms(indices, summed);
+      int64_t length = terms.count() / count;
+      for (int64_t leaf = 0; leaf < count; ++leaf) {
+        T &sum = out.data<T>()[leaf * size + i];
+        sum = chain(terms, length, lhs.data<T>() + walk.lhsOffset, rhs.data<T>() + walk.rhsOffset,
+                    sum);
+      }
+    }
+  }));
 }
 
 } // namespace pdg

@@ -59,6 +59,9 @@ template <class List, class Fn> mlir::LogicalResult evaluateElementwise(Evaluati
   return result;
 }
 
+/// Index `i` of an integer tensor of any type, as i64.
+int64_t integerAt(const HostTensor &ids, int64_t i);
+
 /// Evaluates a reduction plainly, in the order that the op promises.
 mlir::LogicalResult evaluateReduction(ReductionOpInterface op, Evaluation &eval);
 

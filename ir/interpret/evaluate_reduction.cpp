@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/interpret/evaluate_contraction.h"
 #include "ir/interpret/evaluate_elementwise.h"
+#include "ir/interpret/evaluate_leaves.h"
 
 #include <limits>
 
@@ -24,8 +25,7 @@ constexpr int64_t kBlock = 4096;
 /// Adds as the type of the program adds: integers wrap.
 template <class T> T add(T a, T b) { return (Scalar<T>{a} + Scalar<T>{b}).value; }
 
-template <class T> T chain(const T *x, int64_t n, int64_t stride) {
-  T sum = 0;
+template <class T> T chain(const T *x, int64_t n, int64_t stride, T sum = 0) {
   for (int64_t i = 0; i < n; ++i)
     sum = add(sum, x[i * stride]);
   return sum;
@@ -119,6 +119,21 @@ LogicalResult evaluateReduction(ReductionOpInterface op, Evaluation &eval) {
     reduce<T>(op.getReductionKind(), axis == 0, x, out, n, inner);
   });
   return success(done);
+}
+
+LogicalResult evaluateSumLeaves(Evaluation &eval) {
+  const HostTensor &x = eval.operand(0), &leaves = eval.operand(1);
+  HostTensor &out = eval.result(0, leaves.shape());
+  std::memcpy(out.bytes(), leaves.bytes(), leaves.numBytes());
+  int64_t n = x.shape()[0], inner = out.numElements() / out.shape()[0];
+  int64_t count = openLeafCount(n, out.shape()[0]), length = n / count;
+  return success(dispatch(Floats{}, x.dtype(), [&]<class T>() {
+    for (int64_t i = 0; i < count * inner; ++i) {
+      const T *begin = x.data<T>() + (i / inner) * length * inner + i % inner;
+      T &sum = out.data<T>()[i];
+      sum = inner == 1 ? add(sum, sumOfLanes(begin, length)) : chain(begin, length, inner, sum);
+    }
+  }));
 }
 
 } // namespace pdg

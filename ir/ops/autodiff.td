@@ -1,6 +1,7 @@
 // Gradients as the front end writes them; pdg-differentiate replaces them.
 // SPDX-License-Identifier: Apache-2.0
 include "ir/attrs.td"
+include "ir/ops/elementwise_class.td"
 
 def Pdg_GradientOp : Pdg_Op<"gradient", [Pure]> {
   let summary = "The gradient of a scalar for variables and values";
@@ -22,4 +23,13 @@ def Pdg_StopGradientOp : Pdg_PureOp<"stop_gradient",
   let arguments = (ins Pdg_Any:$x);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
+}
+
+def Pdg_AccumulateOp : Pdg_BinaryOp<"accumulate", "x + y", "g", "g", OnFloats> {
+  let summary = "x + y: y is what one iteration of a loop contributes to a gradient";
+  let description = [{
+    The reverse of a loop has one for each use of a value from outside: x is carried, from zeros.
+    When all gradients are taken, pdg-differentiate lets the contributions of all iterations share
+    leaves if they are sums that can (`LeavesOpInterface`), and makes additions of the others.
+  }];
 }

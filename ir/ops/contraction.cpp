@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/contraction.h"
 #include "ir/interpret/evaluate_contraction.h"
+#include "ir/interpret/evaluate_leaves.h"
+#include "ir/ops/leaves.h"
 #include "ir/rules.h"
 
 #define GET_OP_CLASSES
@@ -49,8 +51,7 @@ static LogicalResult checkRule(StringRef text, ArrayRef<Dims> dims, ShapeRule &r
   return success();
 }
 
-FailureOr<Dims> ContractOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
-  StringRef text = op.getRule();
+FailureOr<Dims> contractionDims(StringRef text, ArrayRef<Dims> dims, ShapeRule &rule) {
   if (failed(checkRule(text, dims, rule)))
     return failure();
   auto [lhs, rhs, out] = splitRule(text);
@@ -69,10 +70,8 @@ FailureOr<Dims> ContractOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &r
   return result;
 }
 
-Type ContractOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getLhs().getType()); }
-
-ContractionRule ContractOp::getContractionRule() {
-  auto [lhs, rhs, out] = splitRule(getRule());
+ContractionRule parseContraction(StringRef text, bool leaves) {
+  auto [lhs, rhs, out] = splitRule(text);
   ContractionRule rule;
   std::string letters;
   auto indexOf = [&](char letter) {
@@ -86,19 +85,42 @@ ContractionRule ContractOp::getContractionRule() {
     rule.rhs.push_back(indexOf(letter));
   for (char letter : out)
     rule.out.push_back(indexOf(letter));
-  rule.leaves = getLeaves();
+  rule.leaves = leaves;
   return rule;
 }
 
+bool canCutContraction(StringRef text) {
+  auto [lhs, rhs, out] = splitRule(text);
+  return !lhs.empty() && !rhs.empty() && lhs.front() == rhs.front() && !out.contains(lhs.front());
+}
+
+FailureOr<Dims> ContractOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  return contractionDims(op.getRule(), dims, rule);
+}
+
+Type ContractOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getLhs().getType()); }
+
+ContractionRule ContractOp::getContractionRule() {
+  return parseContraction(getRule(), getLeaves());
+}
+
 LogicalResult ContractOp::verify() {
-  auto [lhs, rhs, out] = splitRule(getRule());
-  if (getLeaves() &&
-      (lhs.empty() || rhs.empty() || lhs.front() != rhs.front() || out.contains(lhs.front())))
+  if (getLeaves() && !canCutContraction(getRule()))
     return emitOpError("expects a summed index on axis 0 of both operands to cut into leaves");
   return success();
 }
 
 ShardingRule ContractOp::getShardingRule() { return contractionSharding(getContractionRule()); }
+
+int64_t ContractOp::getLeafBound() {
+  // A cut index is axis 0.
+  return getLeaves() ? leafBound(llvm::cast<RankedTensorType>(getLhs().getType()).getDimSize(0))
+                     : 1;
+}
+
+Value ContractOp::addToLeaves(OpBuilder &b, Value leaves) {
+  return ContractLeavesOp::create(b, getLoc(), getRule(), getLhs(), getRhs(), getLeaves(), leaves);
+}
 
 LogicalResult ContractOp::evaluate(Evaluation &eval) {
   return evaluateContraction(getContractionRule(), eval);

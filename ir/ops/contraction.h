@@ -4,5 +4,19 @@
 
 #include "ir/dialect.h"
 
+namespace pdg {
+
+/// The sizes of the result of a contraction by `text`, from those of its operands.
+mlir::FailureOr<Dims> contractionDims(llvm::StringRef text, llvm::ArrayRef<Dims> dims,
+                                      ShapeRule &rule);
+
+/// The indices of the rule `text`, which is one; `leaves` says that the first summed one is cut.
+ContractionRule parseContraction(llvm::StringRef text, bool leaves);
+
+/// True if the first summed index of `text` is axis 0 of both operands.
+bool canCutContraction(llvm::StringRef text);
+
+} // namespace pdg
+
 #define GET_OP_CLASSES
 #include "ir/ops/contraction.h.inc"

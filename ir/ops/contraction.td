@@ -3,7 +3,8 @@
 include "ir/dialect.td"
 
 def Pdg_ContractOp : Pdg_PureOp<"contract",
-    [SameOperandsElementType, DeclareOpInterfaceMethods<ContractionOpInterface>]> {
+    [SameOperandsElementType, DeclareOpInterfaceMethods<ContractionOpInterface>,
+     DeclareOpInterfaceMethods<LeavesOpInterface>]> {
   let summary = "Sum of products of two tensors, by an index rule";
   let description = [{
     `pdg.contract "ik,kj->ij" %a, %b` is the matrix product: a letter names an axis, letters that

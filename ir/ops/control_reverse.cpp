@@ -2,6 +2,7 @@
 // that nothing but the values carried by a loop is kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/expr.h"
+#include "ir/ops/autodiff.h"
 #include "ir/ops/control.h"
 #include "ir/ops/elementwise_binary.h"
 #include "ir/ops/indexing.h"
@@ -56,6 +57,16 @@ static SmallVector<Value> mapped(ValueRange values, IRMapping &map) {
   return llvm::map_to_vector(values, [&](Value v) { return map.lookupOrDefault(v); });
 }
 
+/// The sum of the contributions to `value`, in order.
+static Value totalOf(OpBuilder &b, Location loc, ArrayRef<Value> uses, Value value) {
+  if (uses.empty())
+    return constantLike(b, loc, value, 0);
+  Value total = uses.front();
+  for (Value use : uses.drop_front())
+    total = AddOp::create(b, loc, total, use);
+  return total;
+}
+
 LogicalResult IfOp::vjp(OpBuilder &b, Reverse &reverse) {
   SmallVector<Value> wanted = wantedOutside({&getThenRegion(), &getElseRegion()}, reverse);
   if (wanted.empty())
@@ -70,15 +81,16 @@ LogicalResult IfOp::vjp(OpBuilder &b, Reverse &reverse) {
     to.front().clear();
     OpBuilder inner = OpBuilder::atBlockBegin(&to.front());
     IRMapping map;
-    SmallVector<Value> results;
+    SmallVector<Contributions> uses;
     if (failed(cloneWithoutEffects(from.front(), inner, map)))
       return failure();
-    SmallVector<Value> yields = mapped(from.front().getTerminator()->getOperands(), map);
-    if (failed(reverse.reverseBlock(inner, to.front(), yields, cotangents, wanted, results)))
+    SmallVector<Value> yields =
+        mapped(cast<YieldOp>(from.front().getTerminator()).getValues(), map);
+    if (failed(reverse.reverseBlock(inner, to.front(), yields, cotangents, wanted, uses)))
       return failure();
-    for (auto [value, result] : llvm::zip(wanted, results))
-      if (!result)
-        result = constantLike(inner, getLoc(), value, 0);
+    SmallVector<Value> results;
+    for (auto [value, list] : llvm::zip(wanted, uses))
+      results.push_back(totalOf(inner, getLoc(), list, value));
     YieldOp::create(inner, getLoc(), results);
   }
   for (auto [value, g] : llvm::zip(wanted, backward.getResults()))
@@ -94,18 +106,19 @@ static std::optional<int64_t> constantOf(Value size) {
   return cast<DenseElementsAttr>(value).getSplatValue<APInt>().getSExtValue();
 }
 
-/// Runs the loop again, keeping what each iteration starts with: one [trips, ...] tensor for each
-/// carried value.
-static SmallVector<Value> keepCarried(OpBuilder &b, ForOp loop, int64_t trips) {
+/// Runs the loop again before `at`, keeping what each iteration starts with: one [trips, ...]
+/// tensor for each of the carried values `kept`.
+static SmallVector<Value> keepCarried(OpBuilder &b, ForOp loop, int64_t trips,
+                                      ArrayRef<unsigned> kept) {
   Location loc = loop.getLoc();
   SmallVector<Value> inits(loop.getInits());
   size_t count = inits.size();
-  for (Value init : loop.getInits()) {
+  for (unsigned i : kept) {
     SmallVector<int64_t> shape;
     SmallVector<Value> sizes;
-    shapeOf(b, loc, init, shape, sizes);
+    shapeOf(b, loc, loop.getInits()[i], shape, sizes);
     shape.insert(shape.begin(), trips);
-    Value zero = scalarConstant(b, loc, init.getType(), 0);
+    Value zero = scalarConstant(b, loc, loop.getInits()[i].getType(), 0);
     inits.push_back(BroadcastOp::create(b, loc, zero, sizes, shape));
   }
   auto again = ForOp::create(b, loc, loop.getLower(), loop.getUpper(), inits);
@@ -116,70 +129,152 @@ static SmallVector<Value> keepCarried(OpBuilder &b, ForOp loop, int64_t trips) {
   if (failed(cloneWithoutEffects(from, inner, map)))
     return {};
   Value at = SubOp::create(inner, loc, to.getArgument(0), again.getLower());
-  SmallVector<Value> yields = mapped(from.getTerminator()->getOperands(), map);
-  for (size_t i = 0; i < count; ++i)
+  SmallVector<Value> yields = mapped(cast<YieldOp>(from.getTerminator()).getValues(), map);
+  for (auto [k, i] : llvm::enumerate(kept))
     yields.push_back(
-        UpdateRowOp::create(inner, loc, to.getArgument(1 + count + i), to.getArgument(1 + i), at));
+        UpdateRowOp::create(inner, loc, to.getArgument(1 + count + k), to.getArgument(1 + i), at));
   YieldOp::create(inner, loc, yields);
   return SmallVector<Value>(again.getResults().drop_front(count));
 }
 
+/// Erases the ops of `block` that nobody needs.
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+
+/// Builds the loop that runs another one backwards. It carries the cotangents of that one's floats,
+/// and for each use of a value from outside the sum of what its iterations contribute.
+class LoopReversal {
+public:
+  LoopReversal(OpBuilder &b, Reverse &reverse, ForOp loop, int64_t trips)
+      : b_(b), reverse_(reverse), loop_(loop), loc_(loop.getLoc()), trips_(trips),
+        wanted_(wantedOutside({&loop.getBody()}, reverse)) {
+    for (auto [i, result] : llvm::enumerate(loop.getResults()))
+      if (isFloatTensor(result.getType()))
+        floats_.push_back(i);
+  }
+
+  LogicalResult run() {
+    SmallVector<Value> inits;
+    for (unsigned i : floats_)
+      inits.push_back(cotangentsOf(b_, loop_.getResult(i), reverse_).front());
+    auto all = llvm::to_vector(llvm::seq<unsigned>(0, loop_.getNumResults()));
+    tables_ = keepCarried(b_, loop_, trips_, all);
+    if (tables_.size() != all.size())
+      return failure();
+    backward_ =
+        ForOp::create(b_, loc_, sizeConstant(b_, loc_, 0), sizeConstant(b_, loc_, trips_), inits);
+    Block &to = backward_.getBody().front();
+    OpBuilder inner = OpBuilder::atBlockBegin(&to);
+    if (failed(repeatIteration(inner, to)))
+      return failure();
+    SmallVector<Contributions> results;
+    SmallVector<Value> cotangents(loop_.getNumResults()), sources;
+    for (auto [k, i] : llvm::enumerate(floats_)) {
+      cotangents[i] = to.getArgument(1 + k);
+      sources.push_back(map_.lookup(loop_.getBody().getArgument(1 + i)));
+    }
+    size_t carried = sources.size();
+    llvm::append_range(sources, wanted_);
+    YieldOp yield = cast<YieldOp>(loop_.getBody().front().getTerminator());
+    if (failed(reverse_.reverseBlock(inner, to, mapped(yield.getValues(), map_), cotangents,
+                                     sources, results)))
+      return failure();
+    SmallVector<Value> yields;
+    for (size_t k = 0; k < carried; ++k)
+      yields.push_back(totalOf(inner, loc_, results[k], sources[k]));
+    accumulate(inner, ArrayRef(results).drop_front(carried), yields);
+    YieldOp::create(inner, loc_, yields);
+    eraseDead(to);
+    keepWhatIsUsed();
+    return success();
+  }
+
+  /// Hands the cotangents to what the loop was given and to what it uses from outside.
+  void send() {
+    for (auto [k, i] : llvm::enumerate(floats_))
+      if (reverse_.isActive(loop_.getInits()[i]))
+        reverse_.add(loop_.getInits()[i], backward_.getResult(k));
+    for (auto [k, value] : llvm::enumerate(contributed_))
+      reverse_.add(value, backward_.getResult(floats_.size() + k));
+  }
+
+private:
+  /// Computes again what the iteration computed whose turn it is.
+  LogicalResult repeatIteration(OpBuilder &inner, Block &to) {
+    Block &from = loop_.getBody().front();
+    Value at = SubOp::create(inner, loc_, sizeConstant(inner, loc_, trips_ - 1), to.getArgument(0));
+    map_.map(from.getArgument(0), AddOp::create(inner, loc_, at, loop_.getLower()).getResult());
+    for (auto [i, table] : llvm::enumerate(tables_))
+      map_.map(from.getArgument(1 + i), GatherOp::create(inner, loc_, table, at).getResult());
+    return cloneWithoutEffects(from, inner, map_);
+  }
+
+  /// Adds the contributions to values from outside, each use to a sum of its own.
+  void accumulate(OpBuilder &inner, ArrayRef<Contributions> uses, SmallVector<Value> &yields) {
+    for (auto [value, list] : llvm::zip(wanted_, uses))
+      for (Value use : list) {
+        OpBuilder before(backward_);
+        backward_->insertOperands(backward_->getNumOperands(),
+                                  constantLike(before, loc_, value, 0));
+        Value sum = backward_.getBody().addArgument(value.getType(), loc_);
+        yields.push_back(AccumulateOp::create(inner, loc_, sum, use));
+        contributed_.push_back(value);
+      }
+    // An op gets more results by being made again.
+    OpBuilder before(backward_);
+    auto whole = ForOp::create(before, loc_, backward_.getLower(), backward_.getUpper(),
+                               backward_.getInits());
+    whole.getBody().takeBody(backward_.getBody());
+    backward_.erase();
+    backward_ = whole;
+  }
+
+  /// Drops the tables of carried values that nothing backwards needs: of sums, for example.
+  void keepWhatIsUsed() {
+    SmallVector<unsigned> used;
+    for (auto [i, table] : llvm::enumerate(tables_))
+      if (!table.use_empty())
+        used.push_back(i);
+    if (tables_.empty() || used.size() == tables_.size())
+      return;
+    Operation *whole = tables_.front().getDefiningOp();
+    if (!used.empty()) {
+      OpBuilder before(whole);
+      SmallVector<Value> kept = keepCarried(before, loop_, trips_, used);
+      for (auto [i, table] : llvm::zip(used, kept))
+        tables_[i].replaceAllUsesWith(table);
+    }
+    whole->erase();
+  }
+
+  OpBuilder &b_;
+  Reverse &reverse_;
+  ForOp loop_, backward_;
+  Location loc_;
+  int64_t trips_;
+  SmallVector<Value> wanted_;      ///< From outside, with cotangents that are wanted.
+  SmallVector<Value> contributed_; ///< Of each sum of contributions the value.
+  SmallVector<Value> tables_;      ///< What iterations start with, [trips, ...].
+  SmallVector<unsigned> floats_;   ///< Which carried values have cotangents.
+  IRMapping map_;
+};
+
+} // namespace
+
 LogicalResult ForOp::vjp(OpBuilder &b, Reverse &reverse) {
   auto lower = constantOf(getLower()), upper = constantOf(getUpper());
-  if (!lower || !upper)
+  bool endsEarly = cast<YieldOp>(getBody().front().getTerminator()).getGoesOn() != nullptr;
+  if (!lower || !upper || endsEarly)
     return emitOpError("has no gradient: its number of iterations is not known when compiling");
-  Location loc = getLoc();
-  int64_t trips = std::max<int64_t>(*upper - *lower, 0);
-  SmallVector<Value> kept = keepCarried(b, *this, trips);
-  if (kept.size() != getInits().size())
+  LoopReversal reversal(b, reverse, *this, std::max<int64_t>(*upper - *lower, 0));
+  if (failed(reversal.run()))
     return failure();
-  SmallVector<Value> wanted = wantedOutside({&getBody()}, reverse);
-
-  // The reversed loop carries the cotangents of the carried floats, and sums for what is outside.
-  SmallVector<Value> inits;
-  SmallVector<unsigned> floats;
-  for (auto [i, result] : llvm::enumerate(getResults())) {
-    if (!isFloatTensor(result.getType()))
-      continue;
-    floats.push_back(i);
-    inits.push_back(cotangentsOf(b, result, reverse).front());
-  }
-  for (Value value : wanted)
-    inits.push_back(constantLike(b, loc, value, 0));
-  auto backward =
-      ForOp::create(b, loc, sizeConstant(b, loc, 0), sizeConstant(b, loc, trips), inits);
-  Block &from = getBody().front(), &to = backward.getBody().front();
-  OpBuilder inner = OpBuilder::atBlockBegin(&to);
-  Value at = SubOp::create(inner, loc, sizeConstant(inner, loc, trips - 1), to.getArgument(0));
-  IRMapping map;
-  map.map(from.getArgument(0), AddOp::create(inner, loc, at, getLower()).getResult());
-  for (auto [i, table] : llvm::enumerate(kept))
-    map.map(from.getArgument(1 + i), GatherOp::create(inner, loc, table, at).getResult());
-  if (failed(cloneWithoutEffects(from, inner, map)))
-    return failure();
-
-  SmallVector<Value> cotangents(getNumResults()), sources, results;
-  for (auto [k, i] : llvm::enumerate(floats)) {
-    cotangents[i] = to.getArgument(1 + k);
-    sources.push_back(map.lookup(from.getArgument(1 + i)));
-  }
-  llvm::append_range(sources, wanted);
-  SmallVector<Value> yields = mapped(from.getTerminator()->getOperands(), map);
-  if (failed(reverse.reverseBlock(inner, to, yields, cotangents, sources, results)))
-    return failure();
-  for (auto [k, result] : llvm::enumerate(results)) {
-    Value carried = to.getArgument(1 + k);
-    if (k < floats.size())
-      result = result ? result : constantLike(inner, loc, sources[k], 0);
-    else
-      result = result ? AddOp::create(inner, loc, carried, result).getResult() : carried;
-  }
-  YieldOp::create(inner, loc, results);
-  for (auto [k, i] : llvm::enumerate(floats))
-    if (reverse.isActive(getInits()[i]))
-      reverse.add(getInits()[i], backward.getResult(k));
-  for (auto [k, value] : llvm::enumerate(wanted))
-    reverse.add(value, backward.getResult(floats.size() + k));
+  reversal.send();
   return success();
 }
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/indexing.h"
 #include "ir/interpret/evaluate_contraction.h"
+#include "ir/interpret/evaluate_leaves.h"
 #include "ir/ops/compare.h"
+#include "ir/ops/leaves.h"
 #include "ir/ops/shape.h"
 #include "ir/rules.h"
 
@@ -19,13 +21,6 @@ static pdg::OpGroup group([](pdg::PdgDialect &dialect) {
 using namespace mlir;
 
 namespace pdg {
-
-/// Index `i` of an integer tensor of any type, as i64.
-static int64_t indexAt(const HostTensor &ids, int64_t i) {
-  int64_t result = 0;
-  dispatch(Ints{}, ids.dtype(), [&]<class T>() { result = ids.data<T>()[i]; });
-  return result;
-}
 
 /// A loaded index as an i64, or a vector of them.
 static Value asIndex(ElementContext &context, Value loaded, Type element) {
@@ -77,7 +72,7 @@ LogicalResult GatherOp::evaluate(Evaluation &eval) {
   HostTensor &out = eval.result(0, shape);
   int64_t row = ids.numElements() ? out.numBytes() / ids.numElements() : 0;
   for (int64_t i = 0; i < ids.numElements(); ++i)
-    std::memcpy(out.bytes() + i * row, table.bytes() + indexAt(ids, i) * row, row);
+    std::memcpy(out.bytes() + i * row, table.bytes() + integerAt(ids, i) * row, row);
   return success();
 }
 
@@ -124,12 +119,21 @@ ShardingRule ScatterAddOp::getShardingRule() {
   return rule;
 }
 
+int64_t ScatterAddOp::getLeafBound() {
+  auto ids = llvm::cast<RankedTensorType>(getIds().getType());
+  return ids.getRank() ? leafBound(ids.getDimSize(0)) : 1;
+}
+
+Value ScatterAddOp::addToLeaves(OpBuilder &b, Value leaves) {
+  return ScatterLeavesOp::create(b, getLoc(), getIds(), getRows(), leaves);
+}
+
 /// The sums of one leaf: contributions in order of their position; `touched` marks its rows.
 template <class T>
 static void addLeaf(const HostTensor &ids, const T *rows, int64_t begin, int64_t end, int64_t width,
                     std::vector<T> &sums, std::vector<bool> &touched) {
   for (int64_t i = begin; i < end; ++i) {
-    int64_t id = indexAt(ids, i);
+    int64_t id = integerAt(ids, i);
     touched[id] = true;
     for (int64_t j = 0; j < width; ++j)
       sums[id * width + j] += rows[i * width + j];
@@ -176,7 +180,7 @@ LogicalResult ScatterAddOp::evaluate(Evaluation &eval) {
   // The gather that this is the gradient of has checked the indices; in IR written by hand there
   // may be none.
   for (int64_t i = 0; i < ids.numElements(); ++i)
-    if (indexAt(ids, i) < 0 || indexAt(ids, i) >= shape.front())
+    if (integerAt(ids, i) < 0 || integerAt(ids, i) >= shape.front())
       return failure();
   return success(
       dispatch(Floats{}, rows.dtype(), [&]<class T>() { scatterAdd<T>(ids, rows, out); }));
@@ -228,7 +232,7 @@ LogicalResult PickOp::evaluate(Evaluation &eval) {
   int64_t row = x.shape().back();
   size_t size = sizeOf(x.dtype());
   for (int64_t i = 0; i < ids.numElements(); ++i)
-    std::memcpy(out.bytes() + i * size, x.bytes() + (i * row + indexAt(ids, i)) * size, size);
+    std::memcpy(out.bytes() + i * size, x.bytes() + (i * row + integerAt(ids, i)) * size, size);
   return success();
 }
 

@@ -13,7 +13,8 @@ def Pdg_GatherOp : Pdg_ElementOp<"gather", [DeclareOpInterfaceMethods<CheckedOpI
 }
 
 def Pdg_ScatterAddOp : Pdg_PureOp<"scatter_add", [
-    DeclareOpInterfaceMethods<ScatterOpInterface>]> {
+    DeclareOpInterfaceMethods<ScatterOpInterface>,
+    DeclareOpInterfaceMethods<LeavesOpInterface>]> {
   let summary = "Zeros of `rows` rows, with rows[i..] added at ids[i..]";
   let description = [{
     Axis 0 of `ids` is cut into L(n) leaves; inside a leaf contributions to a row are added in

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/layout.h"
 #include "ir/interpret/strided_copy.h"
+#include "ir/ops/indexing.h"
 #include "ir/rules.h"
 
 #define GET_OP_CLASSES
@@ -321,18 +322,23 @@ FailureOr<Dims> UpdateRowOp::dimsOf(Adaptor, ArrayRef<Dims> dims, ShapeRule &rul
 }
 
 Type UpdateRowOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
-ShardingRule UpdateRowOp::getShardingRule() { return {}; }
+unsigned UpdateRowOp::getUpdatedOperand() { return 0; }
 
-Value UpdateRowOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
-  OpBuilder &b = context.b;
-  Location loc = context.loc;
-  Value position = context.materialize(index[0]), at = context.load(2, {});
-  if (auto vector = dyn_cast<VectorType>(position.getType()))
-    at = vector::BroadcastOp::create(b, loc, vector, at);
-  Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, position, at);
-  Value old = inLanes(context, context.load(0, index));
-  Value row = inLanes(context, context.load(1, index.drop_front()));
-  return arith::SelectOp::create(b, loc, inLanes(context, here), row, old);
+ShardingRule UpdateRowOp::getShardingRule() {
+  ShardingRule rule;
+  int rank = llvm::cast<RankedTensorType>(getRow().getType()).getRank();
+  auto row = llvm::to_vector(llvm::seq<int>(0, rank));
+  SmallVector<int> table{-1};
+  llvm::append_range(table, row);
+  rule.operands = {table, row, {}};
+  rule.results = {table};
+  rule.kinds.assign(rank, FactorKind::Parallel);
+  return rule;
+}
+
+LogicalResult UpdateRowOp::lower(Lowering &lowering) {
+  lowering.copyRow(getRow(), getResult(), getAt());
+  return success();
 }
 
 LogicalResult UpdateRowOp::evaluate(Evaluation &eval) {
@@ -346,10 +352,17 @@ LogicalResult UpdateRowOp::evaluate(Evaluation &eval) {
   return success();
 }
 
-LogicalResult UpdateRowOp::vjp(OpBuilder &, Reverse &reverse) {
-  if (!reverse.cotangent(getResult()))
+LogicalResult UpdateRowOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value g = reverse.cotangent(getResult());
+  if (!g)
     return success();
-  return emitOpError("has no gradient: a second derivative through a loop is not supported");
+  if (reverse.isActive(getX())) {
+    Value zeros = constantLike(b, getLoc(), getRow(), 0);
+    reverse.add(getX(), UpdateRowOp::create(b, getLoc(), g, zeros, getAt()));
+  }
+  if (reverse.isActive(getRow()))
+    reverse.add(getRow(), GatherOp::create(b, getLoc(), g, getAt()));
+  return success();
 }
 
 } // namespace pdg

@@ -35,7 +35,8 @@ def Pdg_ConcatOp : Pdg_ElementOp<"concat", [SameOperandsElementType]> {
   let assemblyFormat = "$x `,` $y `axis` $axis attr-dict `:` type($x) `,` type($y)";
 }
 
-def Pdg_UpdateRowOp : Pdg_ElementOp<"update_row"> {
+def Pdg_UpdateRowOp : Pdg_PureOp<"update_row", [DeclareOpInterfaceMethods<UpdateOpInterface>,
+    DeclareOpInterfaceMethods<LowerableOpInterface>]> {
   let summary = "x with `row` at position `at` of axis 0";
   let description = [{
     How values of a loop are kept for its gradient. `at` is a scalar i64 in range.

@@ -1,7 +1,9 @@
 // The ops of reduction.td.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/reduction.h"
+#include "ir/interpret/evaluate_leaves.h"
 #include "ir/ops/compare.h"
+#include "ir/ops/leaves.h"
 #include "ir/ops/shape.h"
 #include "ir/rules.h"
 
@@ -34,6 +36,15 @@ LogicalResult SumOp::vjp(OpBuilder &b, Reverse &reverse) {
   if (g && reverse.isActive(getX()))
     reverse.add(getX(), spread(b, getLoc(), g, getX(), getAxis()));
   return success();
+}
+
+int64_t SumOp::getLeafBound() {
+  auto type = llvm::cast<RankedTensorType>(getX().getType());
+  return getAxis() == 0 && isFloatTensor(type) ? leafBound(type.getDimSize(0)) : 0;
+}
+
+Value SumOp::addToLeaves(OpBuilder &b, Value leaves) {
+  return SumLeavesOp::create(b, getLoc(), getX(), leaves);
 }
 
 /// All of the cotangent goes to the first element that has the extreme value.

@@ -4,8 +4,9 @@
 include "ir/dialect.td"
 
 /// Folds axis `axis` of `x`. `kind` is an enumerator of ReductionKind.
-class Pdg_ReductionOp<string mnemonic, string kind, TypeConstraint type, string element>
-    : Pdg_PureOp<mnemonic, [DeclareOpInterfaceMethods<ReductionOpInterface>]> {
+class Pdg_ReductionOp<string mnemonic, string kind, TypeConstraint type, string element,
+                      list<Trait> traits = []>
+    : Pdg_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<ReductionOpInterface>]> {
   let arguments = (ins type:$x, I64Attr:$axis);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x `axis` $axis attr-dict `:` type($x)";
@@ -27,7 +28,8 @@ class Pdg_ReductionOp<string mnemonic, string kind, TypeConstraint type, string 
   }];
 }
 
-def Pdg_SumOp : Pdg_ReductionOp<"sum", "Sum", Pdg_Number, "operand"> {
+def Pdg_SumOp : Pdg_ReductionOp<"sum", "Sum", Pdg_Number, "operand",
+    [DeclareOpInterfaceMethods<LeavesOpInterface>]> {
   let summary = "Sum over one axis";
   let description = [{
     Seen as [outer, n, inner]. Axis 0: L(n) leaves of equal length joined by a balanced tree,

@@ -9,6 +9,7 @@
 #include "ir/ops/elementwise_binary.h"
 #include "ir/ops/shape.h"
 #include "ir/ops/variable.h"
+#include "passes/differentiate/share_leaves.h"
 #include "passes/passes.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -66,8 +67,7 @@ public:
     if (found == contributions_.end())
       return nullptr;
     auto &list = found->second;
-    // Uses are added in program order, although the sweep meets them backwards.
-    llvm::sort(list, [](auto &a, auto &b) { return a.key() < b.key(); });
+    sortByUse(list);
     Contribution sum = list.front();
     for (const Contribution &term : ArrayRef(list).drop_front())
       sum.value = AddOp::create(*builder_, value.getLoc(), sum.value, term.value);
@@ -87,7 +87,7 @@ public:
   void setBuilder(OpBuilder &b) { builder_ = &b; }
 
   LogicalResult reverseBlock(OpBuilder &b, Block &block, ValueRange yields, ValueRange cotangents,
-                             ValueRange wanted, SmallVectorImpl<Value> &results) override {
+                             ValueRange wanted, SmallVectorImpl<Contributions> &results) override {
     SmallVector<Operation *> ops;
     for (Operation &op : block)
       ops.push_back(&op);
@@ -100,7 +100,7 @@ public:
     if (failed(inner.run(b)))
       return failure();
     for (Value value : wanted)
-      results.push_back(inner.cotangent(value));
+      results.push_back(inner.contributions(value));
     return success();
   }
 
@@ -111,6 +111,17 @@ private:
     Value value;
     std::pair<int64_t, int64_t> key() const { return {order, arrival}; }
   };
+
+  /// Uses are added in program order, although the sweep meets them backwards.
+  static void sortByUse(SmallVector<Contribution> &list) {
+    llvm::sort(list, [](auto &a, auto &b) { return a.key() < b.key(); });
+  }
+
+  Contributions contributions(Value value) {
+    auto &list = contributions_[value];
+    sortByUse(list);
+    return llvm::map_to_vector<2>(list, [](const Contribution &c) { return c.value; });
+  }
 
   bool hasCotangent(Value value) { return contributions_.contains(value); }
 
@@ -225,6 +236,7 @@ struct DifferentiatePass : impl::DifferentiateBase<DifferentiatePass> {
       if (failed(differentiate(op)))
         return signalPassFailure();
     numGradients += gradients.size();
+    shareLeaves(getOperation());
     getOperation()->walk([](StopGradientOp op) {
       op.replaceAllUsesWith(op.getX());
       op.erase();

@@ -3,6 +3,7 @@
 #include "ir/dialect.h"
 #include "ir/ops/contraction.h"
 #include "ir/ops/layout.h"
+#include "ir/ops/leaves.h"
 #include "passes/codegen/cpu/contraction_form.h"
 #include "passes/passes.h"
 
@@ -31,6 +32,14 @@ std::string lettersOf(ArrayRef<int> indices, ArrayRef<int64_t> order) {
   return letters;
 }
 
+/// The order of the axes behind one that stays first.
+SmallVector<int64_t> behindFirst(ArrayRef<int64_t> order) {
+  SmallVector<int64_t> result{0};
+  for (int64_t axis : order)
+    result.push_back(axis + 1);
+  return result;
+}
+
 void canonicalize(ContractionOpInterface op) {
   ContractionRule rule = op.getContractionRule();
   ContractionForm form = contractionForm(rule);
@@ -48,10 +57,20 @@ void canonicalize(ContractionOpInterface op) {
   for (auto [axis, from] : llvm::enumerate(form.outOrder))
     inverse[from] = axis;
   std::string out = lettersOf(rule.out, inverse);
-  Value product = ContractOp::create(b, loc, left + "," + right + "->" + out,
-                                     reorder(b, loc, lhs, form.lhsOrder),
-                                     reorder(b, loc, rhs, form.rhsOrder), rule.leaves);
-  op->getResult(0).replaceAllUsesWith(reorder(b, loc, product, form.outOrder));
+  std::string text = left + "," + right + "->" + out;
+  lhs = reorder(b, loc, lhs, form.lhsOrder);
+  rhs = reorder(b, loc, rhs, form.rhsOrder);
+  SmallVector<int64_t> order(form.outOrder);
+  Value product;
+  if (auto onto = dyn_cast<ContractLeavesOp>(*op)) {
+    // The axis of leaves stays in front.
+    order = behindFirst(order);
+    Value leaves = reorder(b, loc, onto.getLeaves(), behindFirst(inverse));
+    product = ContractLeavesOp::create(b, loc, text, lhs, rhs, rule.leaves, leaves);
+  } else {
+    product = ContractOp::create(b, loc, text, lhs, rhs, rule.leaves);
+  }
+  op->getResult(0).replaceAllUsesWith(reorder(b, loc, product, order));
   op->erase();
 }
 

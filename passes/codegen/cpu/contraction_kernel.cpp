@@ -32,13 +32,22 @@ Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
   spec.transA = form.transA;
   spec.transB = form.transB;
   spec.m = known(m), spec.n = known(n), spec.k = known(kk);
-  spec.leafK = op.getContractionRule().leaves;
+  // A sum that goes on with other chains is a product for each leaf, in the place of its leaves.
+  bool isCut = op.getContractionRule().leaves, isOpen = isa<UpdateOpInterface>(*op);
+  spec.leafK = isCut && !isOpen;
+  spec.accumulate = isOpen;
+  Value sizeM = k.size(m), sizeN = k.size(n), sizeK = k.size(kk), count = k.c(1);
+  if (isCut && isOpen) {
+    count = k.leafCount(k.size(lhsDims[form.lhsSummed.front()]), op->getResult(0));
+    sizeK = k.div(sizeK, count);
+    spec.k = getConstantIntValue(sizeK);
+  }
   if (auto bound = k.shapes.boundOf(m); bound && !spec.m)
     spec.usualM = *bound;
   LLVM::LLVMFuncOp gemm = emitGemm(k.module, spec, k.target);
 
   Value work = k.work(gemmWorkBytes(spec, k.target));
-  Value sizeM = k.size(m), sizeN = k.size(n), sizeK = k.size(kk), zero = k.c(0);
+  Value zero = k.c(0);
   Value leaves = spec.leafK ? k.leafCount(k.size(lhsDims[form.lhsSummed.front()])) : k.c(1);
   Value a = k.address(lhs), c = k.address(rhs), out = k.address(op->getResult(0));
   Value none = LLVM::ZeroOp::create(k.b, k.loc, k.ptr);
@@ -49,15 +58,24 @@ Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
         ValueRange{a, b, out, none, work, m0, m1, n0, n1, sizeM, sizeN, sizeK, leaves});
   };
   AffineExpr cost = batch * m * n * kk;
+  auto eachLeaf = [&](Value m0, Value m1, Value n0, Value n1) {
+    k.loop(zero, count, k.c(1), [&](Value leaf) {
+      // Leaves of axis 0 lie behind each other.
+      Value first = k.mul(leaf, sizeK);
+      call(k.pointerTo(a, element, k.mul(first, sizeM)),
+           k.pointerTo(c, element, k.mul(first, sizeN)),
+           k.pointerTo(out, element, k.mul(leaf, k.mul(sizeM, sizeN))), m0, m1, n0, n1);
+    });
+  };
   if (form.lhsBatch.empty()) {
     GemmSplit split = gemmSplit(spec, k.target);
     auto [lo, hi] =
         emitTaskRange(k.b, k.loc, split.columns ? sizeN : sizeM, split.step, k.task, k.tasks);
     k.when(k.less(lo, hi), [&] {
       if (split.columns)
-        call(a, c, out, zero, sizeM, lo, hi);
+        eachLeaf(zero, sizeM, lo, hi);
       else
-        call(a, c, out, lo, hi, zero, sizeN);
+        eachLeaf(lo, hi, zero, sizeN);
     });
     return k.finish(cost, true);
   }

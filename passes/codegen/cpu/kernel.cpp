@@ -100,6 +100,11 @@ Value KernelBuilder::leafCount(Value n) {
   return leaves;
 }
 
+Value KernelBuilder::leafCount(Value n, Value leaves) {
+  Value count = leafCount(n), most = c(cast<RankedTensorType>(leaves.getType()).getDimSize(0));
+  return select(less(most, count), most, count);
+}
+
 //===- Control -------------------------------------------------------------===//
 
 SmallVector<Value> KernelBuilder::loop(Value lo, Value hi, Value step, ValueRange init,

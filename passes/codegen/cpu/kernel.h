@@ -61,6 +61,8 @@ public:
 
   /// The number of leaves of a sum over a first axis of length `n` (leafCount of ir/interpret).
   mlir::Value leafCount(mlir::Value n);
+  /// The same for a sum that goes on with the chains in `leaves`, which has room for so many only.
+  mlir::Value leafCount(mlir::Value n, mlir::Value leaves);
 
   /// for i = lo; i < hi; i += step, carrying `init`.
   llvm::SmallVector<mlir::Value>

@@ -45,9 +45,26 @@ void MemoryPlan::number(Operation *op) {
 void MemoryPlan::forEachUse(Value value, function_ref<void(OpOperand &)> visit) const {
   for (OpOperand &use : value.getUses()) {
     visit(use);
-    if (isa<ViewOpInterface>(use.getOwner()) && use.getOperandNumber() == 0)
-      forEachUse(use.getOwner()->getResult(0), visit);
+    for (Value shown : shownBy(use))
+      forEachUse(shown, visit);
   }
+}
+
+/// The values that show the elements of `use` further on, in the same place.
+SmallVector<Value> MemoryPlan::shownBy(OpOperand &use) const {
+  Operation *op = use.getOwner();
+  SmallVector<Value> shown;
+  if (isa<ViewOpInterface>(op) && use.getOperandNumber() == 0)
+    shown.push_back(op->getResult(0));
+  if (auto update = dyn_cast<UpdateOpInterface>(op))
+    if (use.getOperandNumber() == update.getUpdatedOperand())
+      shown.push_back(op->getResult(0));
+  if (auto carried = carriedBy(use); carried && shared_.contains(carried->first))
+    shown.append({carried->first, carried->second});
+  llvm::erase_if(shown, [&](Value value) {
+    return !isa_and_nonnull<ViewOpInterface>(value.getDefiningOp()) && !shared_.contains(value);
+  });
+  return shown;
 }
 
 int64_t MemoryPlan::lastUse(Value value, Block *block) const {
@@ -144,6 +161,77 @@ void MemoryPlan::planAssigns() {
   });
 }
 
+//===- Updates -------------------------------------------------------------===//
+
+/// How many arguments of a loop's body come before the carried ones.
+static unsigned argumentsBefore(Operation *loop) {
+  auto forEach = dyn_cast<ForEachOp>(loop);
+  return 1 + (forEach ? forEach.getNumFields() : 0);
+}
+
+/// The argument and the result of a loop that begin as `use`; nothing if it is no such operand.
+std::optional<std::pair<BlockArgument, OpResult>> MemoryPlan::carriedBy(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (!isa<ForOp, ForEachOp>(op))
+    return std::nullopt;
+  int64_t index = int64_t(use.getOperandNumber()) - (op->getNumOperands() - op->getNumResults());
+  if (index < 0)
+    return std::nullopt;
+  return std::pair(op->getRegion(0).getArgument(argumentsBefore(op) + index), op->getResult(index));
+}
+
+/// True if `op` may write where the elements of `use` are: nobody else needs them from there on,
+/// and they are made as often as `op` runs.
+bool MemoryPlan::canTakeOver(OpOperand &use) const {
+  Operation *op = use.getOwner();
+  Block *block = op->getBlock();
+  Value owner = use.get();
+  auto isShown = [&](Operation *maker) {
+    return maker && maker->getBlock() == block &&
+           (isa<ViewOpInterface>(maker) ||
+            (isa<UpdateOpInterface>(maker) && shared_.contains(maker->getResult(0))));
+  };
+  while (isShown(owner.getDefiningOp())) {
+    auto update = dyn_cast<UpdateOpInterface>(owner.getDefiningOp());
+    owner = owner.getDefiningOp()->getOperand(update ? update.getUpdatedOperand() : 0);
+  }
+  auto argument = dyn_cast<BlockArgument>(owner);
+  bool isField = argument && argument.getArgNumber() < argumentsBefore(block->getParentOp());
+  Operation *maker = owner.getDefiningOp();
+  bool isGiven = maker && (maker->hasTrait<OpTrait::ConstantLike>() || isa<InputOp>(maker));
+  if (owner.getParentBlock() != block || isField || isGiven || places_.contains(owner) ||
+      sizes_.contains(owner))
+    return false;
+  bool isLast = true;
+  forEachUse(owner, [&](OpOperand &other) {
+    Operation *user = block->findAncestorOpInBlock(*other.getOwner());
+    isLast &= &other == &use || (user && user != op && end_.lookup(user) < begin_.lookup(op));
+  });
+  return isLast;
+}
+
+/// Results of loops are where the carried arguments are, and these where they began. An op that
+/// changes some elements of a value does so in its place. Both if the old elements are not needed.
+void MemoryPlan::planUpdates() {
+  module_.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto update = dyn_cast<UpdateOpInterface>(op)) {
+      OpOperand &updated = op->getOpOperand(update.getUpdatedOperand());
+      if (canTakeOver(updated))
+        shared_[op->getResult(0)] = updated.get();
+      return;
+    }
+    for (OpOperand &use : op->getOpOperands()) {
+      auto carried = carriedBy(use);
+      if (!carried)
+        continue;
+      auto [argument, result] = *carried;
+      if (!sizes_.contains(argument) && !sizes_.contains(result) && canTakeOver(use))
+        shared_[argument] = use.get();
+      shared_[result] = argument;
+    }
+  });
+}
+
 //===- Lifetimes -----------------------------------------------------------===//
 
 LogicalResult MemoryPlan::addInterval(Value value, int64_t begin, int64_t end) {
@@ -166,7 +254,7 @@ LogicalResult MemoryPlan::addInterval(Value value, int64_t begin, int64_t end) {
 LogicalResult MemoryPlan::addResults(Operation *op) {
   bool isLoop = isa<ForOp, ForEachOp>(op);
   for (OpResult result : op->getResults()) {
-    if (isLoop || isa<ViewOpInterface>(op) || places_.contains(result))
+    if (isLoop || isa<ViewOpInterface>(op) || places_.contains(result) || shared_.contains(result))
       continue;
     if (op->hasTrait<OpTrait::ConstantLike>()) {
       places_[result] = {Place::Constant, 0, {}};
@@ -195,12 +283,9 @@ LogicalResult MemoryPlan::addArguments(Operation *op) {
       continue;
     }
     int64_t end = end_[op];
-    if (index > fields) {
-      OpResult result = op->getResult(index - 1 - fields);
-      shared_[result] = argument;
-      end = std::max(end, lastUse(result, op->getBlock()));
-    }
-    if (failed(addInterval(argument, begin_[op], end)))
+    if (index > fields)
+      end = std::max(end, lastUse(op->getResult(index - 1 - fields), op->getBlock()));
+    if (!shared_.contains(argument) && failed(addInterval(argument, begin_[op], end)))
       return failure();
   }
   return success();
@@ -275,6 +360,7 @@ LogicalResult MemoryPlan::build() {
   number(module_);
   planReads();
   planAssigns();
+  planUpdates();
   LogicalResult result = success();
   module_.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (failed(addResults(op)) || failed(addArguments(op))) {

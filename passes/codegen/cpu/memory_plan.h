@@ -27,10 +27,13 @@ struct Place {
 ///
 /// Values of the arena share memory when their lifetimes are apart: a value lives from the op that
 /// makes it to its last user, or, if that is inside a loop around which it was made, to the loop's
-/// end. A read of a variable is the variable itself if it is not assigned while the value lives,
-/// and a fused group writes into the variable that its result is assigned to when nobody needs the
-/// old elements any more. Offsets by first fit in order of size (as in "Efficient Memory Management
-/// for Deep Neural Net Inference", Y. Pisarchyk and J. Lee, 2020).
+/// end. Results of loops are in the place of what is carried, that is in the place of what it began
+/// as, and an op that changes some elements of a value (`UpdateOpInterface`) is in the place of the
+/// value, if nobody needs the old elements any more. A read of a variable is the variable itself if
+/// it is not assigned while the value lives, and a fused group writes into the variable that its
+/// result is assigned to when nobody needs the old elements any more. Offsets by first fit in order
+/// of size (as in "Efficient Memory Management for Deep Neural Net Inference", Y. Pisarchyk and J.
+/// Lee, 2020).
 class MemoryPlan {
 public:
   MemoryPlan(mlir::ModuleOp module, ShapeAnalysis &shapes) : module_(module), shapes_(shapes) {}
@@ -57,8 +60,13 @@ private:
   void number(mlir::Operation *op);
   void planReads();
   void planAssigns();
+  void planUpdates();
   bool canAlias(mlir::Operation *read);
   bool canComputeInPlace(mlir::Operation *assign, mlir::Operation *maker);
+  bool canTakeOver(mlir::OpOperand &use) const;
+  static std::optional<std::pair<mlir::BlockArgument, mlir::OpResult>>
+  carriedBy(mlir::OpOperand &use);
+  llvm::SmallVector<mlir::Value> shownBy(mlir::OpOperand &use) const;
   int64_t lastUse(mlir::Value value, mlir::Block *block) const;
   void forEachUse(mlir::Value value, llvm::function_ref<void(mlir::OpOperand &)> visit) const;
   mlir::LogicalResult addInterval(mlir::Value value, int64_t begin, int64_t end);
@@ -70,7 +78,7 @@ private:
   ShapeAnalysis &shapes_;
   llvm::DenseMap<mlir::Operation *, int64_t> begin_, end_;
   int64_t next_ = 0;
-  llvm::DenseMap<mlir::Value, mlir::Value> shared_; ///< Results of loops: the carried argument.
+  llvm::DenseMap<mlir::Value, mlir::Value> shared_; ///< The value in whose place one is.
   llvm::DenseMap<mlir::Value, Place> places_;
   llvm::DenseSet<mlir::Operation *> inPlace_;
   llvm::DenseSet<mlir::Value> sizes_; ///< Scalars that are sizes of other values.

@@ -134,10 +134,13 @@ KernelBuilder ProgramLowering::newKernel(Operation *op) {
 LogicalResult ProgramLowering::lowerOp(Operation *op) {
   if (isa<ViewOpInterface>(op) || op->hasTrait<OpTrait::ConstantLike>())
     return lowerChecks(op);
-  if (auto lowerable = dyn_cast<LowerableOpInterface>(op))
-    return lowerable.lower(*this);
   if (failed(lowerChecks(op)))
     return failure();
+  // An update that is not made in place is one of a copy.
+  if (auto update = dyn_cast<UpdateOpInterface>(op))
+    copy(op->getOperand(update.getUpdatedOperand()), op->getResult(0));
+  if (auto lowerable = dyn_cast<LowerableOpInterface>(op))
+    return lowerable.lower(*this);
   KernelBuilder k = newKernel(op);
   if (isa<FusedOp>(op)) {
     launch(buildFusedKernel(op, k));

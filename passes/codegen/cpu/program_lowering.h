@@ -26,6 +26,7 @@ public:
   mlir::Value loadScalar(mlir::Value tensor) override;
   void storeScalar(mlir::Value element, mlir::Value tensor) override;
   void copy(mlir::ValueRange from, mlir::ValueRange to) override;
+  void copyRow(mlir::Value row, mlir::Value table, mlir::Value at) override;
   mlir::Value call(llvm::StringRef name, mlir::ValueRange arguments) override;
   void stopIf(mlir::Value status) override;
   mlir::Block *newBlock(unsigned counters) override;

@@ -170,6 +170,20 @@ void ProgramLowering::copy(ValueRange from, ValueRange to) {
       copyBytes(pointer(target), address, bytesOf(source));
 }
 
+void ProgramLowering::copyRow(Value row, Value table, Value at) {
+  Value place = loadScalar(at), count = size(shapes_.dimsOf(table).front());
+  Block *fits = newBlock(0), *after = newBlock(0);
+  // As numbers without a sign, negative positions are too large as well.
+  branchIf(arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, place, count), fits, after);
+  enter(fits);
+  Value bytes = bytesOf(row), offset = arith::MulIOp::create(b, loc_, place, bytes);
+  Value to = LLVM::GEPOp::create(b, loc_, ptr_, b.getI8Type(), pointer(table),
+                                 ArrayRef<LLVM::GEPArg>{offset});
+  copyBytes(to, pointer(row), bytes);
+  branch(after, {});
+  enter(after);
+}
+
 void ProgramLowering::assign(Operation *assign, Attribute name, Value value) {
   if (!plan_.isInPlace(assign))
     copyBytes(variableAddress(name), pointer(value), bytesOf(value));

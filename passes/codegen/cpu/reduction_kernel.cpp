@@ -26,7 +26,8 @@ public:
   ReductionLoops(ReductionOpInterface op, KernelBuilder &k)
       : k_(k), b_(k.b), loc_(k.loc), kind_(op.getReductionKind()),
         element_(getElementTypeOrSelf(op->getOperand(0).getType())),
-        isLeading_(op.getReducedAxis() == 0 && kind_ == ReductionKind::Sum) {
+        isLeading_(op.getReducedAxis() == 0 && kind_ == ReductionKind::Sum),
+        leaves_(isa<UpdateOpInterface>(*op) ? op->getResult(0) : Value()) {
     Dims dims = k.shapes.dimsOf(op->getOperand(0));
     ArrayRef<AffineExpr> all(dims);
     MLIRContext *context = op.getContext();
@@ -47,6 +48,8 @@ public:
   Kernel build() {
     bool isInnerOne = innerSize_ == getAffineConstantExpr(1, b_.getContext());
     bool isOuterOne = outerSize_ == getAffineConstantExpr(1, b_.getContext());
+    if (leaves_)
+      return goOn(isInnerOne);
     bool isArg = kind_ == ReductionKind::ArgMax || kind_ == ReductionKind::ArgMin;
     if (isArg)
       arguments();
@@ -208,8 +211,13 @@ private:
 
   /// Folds `length` rows of a vector of columns as a chain.
   Value chain(Value offset, Value length, Value mask) {
+    return chain(offset, length, mask, identity(lanes_));
+  }
+
+  /// The same from `begin` on.
+  Value chain(Value offset, Value length, Value mask, Value begin) {
     return k_
-        .loop(k_.c(0), length, k_.c(1), identity(lanes_),
+        .loop(k_.c(0), length, k_.c(1), begin,
               [&](Value i, ValueRange carried) -> SmallVector<Value> {
                 Value at = k_.add(offset, k_.mul(i, inner_));
                 return {join(carried[0], k_.loadLanes(from_, element_, at, lanes_, mask))};
@@ -235,19 +243,47 @@ private:
   }
 
   void columns(bool isOuterOne) {
-    Value rowLo = k_.c(0), rowHi = outer_, lo = k_.c(0), hi = inner_, step = k_.c(lanes_);
+    Value rowLo = k_.c(0), rowHi = outer_, lo = k_.c(0), hi = inner_;
     if (isOuterOne)
       std::tie(lo, hi) = emitTaskRange(b_, loc_, inner_, lanes_, k_.task, k_.tasks);
     else
       std::tie(rowLo, rowHi) = emitTaskRange(b_, loc_, outer_, 1, k_.task, k_.tasks);
-    Value end = k_.add(lo, k_.mul(k_.div(k_.sub(hi, lo), step), step));
     k_.loop(rowLo, rowHi, k_.c(1), [&](Value row) {
-      k_.loop(lo, end, step, [&](Value column) { columnVector(row, column, nullptr); });
-      auto known = getConstantIntValue(inner_);
-      if (!known || *known % lanes_)
-        k_.when(k_.less(end, hi),
-                [&] { columnVector(row, end, k_.lanesBelow(k_.sub(hi, end), lanes_)); });
+      vectorsOf(lo, hi, [&](Value column, Value mask) { columnVector(row, column, mask); });
     });
+  }
+
+  /// Calls `body` for each vector of the columns [lo, hi), with a mask if it is not whole.
+  void vectorsOf(Value lo, Value hi, function_ref<void(Value, Value)> body) {
+    Value step = k_.c(lanes_), end = k_.add(lo, k_.mul(k_.div(k_.sub(hi, lo), step), step));
+    k_.loop(lo, end, step, [&](Value column) { body(column, nullptr); });
+    auto known = getConstantIntValue(inner_);
+    if (!known || *known % lanes_)
+      k_.when(k_.less(end, hi), [&] { body(end, k_.lanesBelow(k_.sub(hi, end), lanes_)); });
+  }
+
+  //===- Leaves ------------------------------------------------------------===//
+
+  /// Goes on with the chain of each leaf, in place.
+  Kernel goOn(bool isInnerOne) {
+    Value count = k_.leafCount(n_, leaves_), length = k_.div(n_, count);
+    if (isInnerOne) {
+      k_.loop(k_.c(0), count, k_.c(1), [&](Value leaf) {
+        Value sum = foldNeighbours(k_.mul(leaf, length), length);
+        k_.store(join(k_.load(to_, element_, leaf), sum), to_, element_, leaf);
+      });
+      return k_.finish(cost_, false);
+    }
+    auto [lo, hi] = emitTaskRange(b_, loc_, inner_, lanes_, k_.task, k_.tasks);
+    vectorsOf(lo, hi, [&](Value column, Value mask) {
+      k_.loop(k_.c(0), count, k_.c(1), [&](Value leaf) {
+        Value at = k_.add(k_.mul(leaf, inner_), column);
+        Value old = k_.loadLanes(to_, element_, at, lanes_, mask);
+        Value from = k_.add(k_.mul(leaf, k_.mul(length, inner_)), column);
+        k_.storeLanes(chain(from, length, mask, old), to_, element_, at, mask);
+      });
+    });
+    return k_.finish(cost_, true);
   }
 
   //===- Places ------------------------------------------------------------===//
@@ -279,6 +315,7 @@ private:
   ReductionKind kind_;
   Type element_, toElement_;
   bool isLeading_;
+  Value leaves_; ///< Null, or the leaves whose chains go on.
   AffineExpr outerSize_, innerSize_, cost_;
   Value outer_, n_, inner_, from_, to_;
   int64_t lanes_;

@@ -155,9 +155,42 @@ private:
   int64_t staticCount_ = 0, widthBound_ = 1;
 };
 
+/// Adds rows to those of each leaf's table, in place. Tasks have columns of their own.
+Kernel addToLeaves(ScatterOpInterface op, KernelBuilder &k) {
+  Value ids = op->getOperand(0), rows = op->getOperand(1), leaves = op->getResult(0);
+  Dims idDims = k.shapes.dimsOf(ids), rowDims = k.shapes.dimsOf(rows);
+  MLIRContext *context = op.getContext();
+  Type element = getElementTypeOrSelf(rows.getType()), idType = getElementTypeOrSelf(ids.getType());
+  Value width = k.size(productOf(ArrayRef<AffineExpr>(rowDims).drop_front(idDims.size()), context));
+  Value table = k.size(k.shapes.dimsOf(leaves)[1]), positions = k.size(productOf(idDims, context));
+  Value count = idDims.empty() ? k.c(1) : k.leafCount(k.size(idDims[0]), leaves);
+  Value perLeaf = k.div(positions, count);
+  Value idsAt = k.address(ids), from = k.address(rows), to = k.address(leaves);
+  int64_t lanes = k.target.vectorBits / element.getIntOrFloatBitWidth();
+  auto [lo, hi] = emitTaskRange(k.b, k.loc, width, 4 * lanes, k.task, k.tasks);
+  Value begin = lo, length = k.sub(hi, lo);
+  Value whole = k.mul(k.div(length, k.c(lanes)), k.c(lanes));
+  k.loop(k.c(0), positions, k.c(1), [&](Value at) {
+    Emitted id(k.b, k.loc, k.load(idsAt, idType, at), idType.isUnsignedInteger());
+    Value row = k.add(k.mul(k.div(at, perLeaf), table), convert(id, Elem::I64).value);
+    Value source = k.add(k.mul(at, width), begin), target = k.add(k.mul(row, width), begin);
+    auto add = [&](Value column, Value mask) {
+      Value x = k.loadLanes(from, element, k.add(source, column), lanes, mask);
+      Value offset = k.add(target, column);
+      Value sum = k.loadLanes(to, element, offset, lanes, mask);
+      k.storeLanes(arith::AddFOp::create(k.b, k.loc, sum, x), to, element, offset, mask);
+    };
+    k.loop(k.c(0), whole, k.c(lanes), [&](Value column) { add(column, nullptr); });
+    k.when(k.less(whole, length), [&] { add(whole, k.lanesBelow(k.sub(length, whole), lanes)); });
+  });
+  return k.finish(productOf(rowDims, context), true);
+}
+
 } // namespace
 
 Kernel buildScatterKernel(ScatterOpInterface op, KernelBuilder &k) {
+  if (isa<UpdateOpInterface>(*op))
+    return addToLeaves(op, k);
   return ScatterLoops(op, k).build();
 }
 

@@ -1,0 +1,72 @@
+// Sums over a first axis whose leaves stay apart, so that many sums go on with the same chains and
+// are joined once. pdg-differentiate makes them of what the iterations of a loop contribute to a
+// gradient.
+// SPDX-License-Identifier: Apache-2.0
+include "ir/dialect.td"
+
+/// Goes on with the chains in `leaves`, [leaves, sizes of the sum...]. Leaf l of the n terms begins
+/// with what `leaves` has at l. There are min(L(n), size of axis 0) leaves; later ones stay as they
+/// are. (C1) Axis 0 of `leaves` has 1, 2, 4, 8 or 16 elements.
+class Pdg_LeavesOp<string mnemonic, dag operands, int updated, list<Trait> traits = []>
+    : Pdg_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<UpdateOpInterface>]> {
+  let arguments = !con(operands, (ins Pdg_Float:$leaves));
+  let results = (outs Pdg_Float:$result);
+  let hasVerifier = 1;
+  let extraClassDefinition = shapeDefinition # [{
+    unsigned $cppClass::getUpdatedOperand() { return }] # updated # [{; }
+    ::mlir::Type $cppClass::elementOf(Adaptor op) {
+      return ::mlir::getElementTypeOrSelf(op.getLeaves().getType());
+    }
+    ::mlir::LogicalResult $cppClass::vjp(::mlir::OpBuilder &, ::pdg::Reverse &) {
+      return emitOpError("is made after gradients are taken");
+    }
+  }];
+}
+
+def Pdg_ContractLeavesOp : Pdg_LeavesOp<"contract_leaves",
+    (ins StrAttr:$rule, Pdg_Float:$lhs, Pdg_Float:$rhs, UnitAttr:$isCut), 2,
+    [SameOperandsElementType, DeclareOpInterfaceMethods<ContractionOpInterface>]> {
+  let summary = "A `pdg.contract` that goes on with the chains of others";
+  let description = [{
+    With `cut` the first summed index is axis 0 of both operands and is cut into leaves; without it
+    there is one (C2).
+  }];
+  let assemblyFormat = [{
+    $rule $lhs `,` $rhs (`cut` $isCut^)? `onto` $leaves attr-dict
+        `:` type($lhs) `,` type($rhs) `,` type($leaves)
+  }];
+}
+
+def Pdg_SumLeavesOp : Pdg_LeavesOp<"sum_leaves", (ins Pdg_Float:$x), 1,
+    [SameOperandsElementType, DeclareOpInterfaceMethods<ReductionOpInterface>]> {
+  let summary = "A `pdg.sum` over axis 0 that goes on with the chains of others";
+  let description = [{
+    A leaf of a vector (no other axes) is summed by 16 lanes, and their sum is one term of its
+    chain.
+  }];
+  let assemblyFormat = "$x `onto` $leaves attr-dict `:` type($x) `,` type($leaves)";
+}
+
+def Pdg_ScatterLeavesOp : Pdg_LeavesOp<"scatter_leaves", (ins Pdg_Int:$ids, Pdg_Float:$rows), 2,
+    [DeclareOpInterfaceMethods<ScatterOpInterface>]> {
+  let summary = "A `pdg.scatter_add` that goes on with the chains of others";
+  let description = [{
+    A row that a leaf does not touch stays as it is. No chain of additions from +0 is ever -0, so a
+    row of zeros joins like an absent one.
+  }];
+  let assemblyFormat = [{
+    $rows `at` $ids `onto` $leaves attr-dict `:` type($ids) `,` type($rows) `,` type($leaves)
+  }];
+}
+
+def Pdg_JoinLeavesOp : Pdg_ElementOp<"join_leaves"> {
+  let summary = "The sum of leaves, [leaves, ...] to [...]: a balanced tree, neighbours first";
+  let description = [{
+    The sum is added to +0, so that leaves of zeros may be absent: the result is never -0.
+    (C1) Axis 0 has 1, 2, 4, 8 or 16 elements.
+  }];
+  let arguments = (ins Pdg_Float:$x);
+  let results = (outs Pdg_Float:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
