@@ -22,7 +22,8 @@ namespace pdg {
 namespace {
 
 /// Ops that refuse to be differentiated. Whoever gives one a gradient takes it off.
-const std::set<std::string> kRefuse = {"pdg.update_row", "pdg.max_pool2d_grad"};
+const std::set<std::string> kRefuse = {"pdg.max_pool2d_grad", "pdg.contract_leaves",
+                                       "pdg.sum_leaves", "pdg.scatter_leaves", "pdg.join_leaves"};
 /// Ops whose gradient is zero by their meaning, whatever their values do.
 const std::set<std::string> kStop = {"pdg.stop_gradient"};
 /// Ops whose gradient refuses to be differentiated.

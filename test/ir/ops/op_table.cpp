@@ -207,6 +207,51 @@ static void contractionCases(CaseMaker &m) {
     }
 }
 
+/// Sums that go on with the chains of others: fewer leaves than there is room for, as many, one.
+static void leavesCases(CaseMaker &m, const std::string &op) {
+  for (DType dtype : kFloats) {
+    if (op == "contract_leaves")
+      for (const auto &[rule, lhs, rhs, leaves, cut] :
+           {std::tuple<const char *, Shape, Shape, Shape, bool>("ki,kj->ij", {64, 7}, {64, 18},
+                                                                {4, 7, 18}, true),
+            {"ki,kj->ij", {96, 3}, {96, 5}, {16, 3, 5}, true},
+            {"ki,kj->ij", {256, 2}, {256, 3}, {2, 2, 3}, true},
+            {"ki,kj->ji", {32, 3}, {32, 4}, {2, 4, 3}, true},
+            {"k,kj->j", {6}, {6, 4}, {1, 4}, true},
+            {"nti,ntj->ij", {32, 3, 2}, {32, 3, 4}, {2, 2, 4}, true},
+            {"kji,kl->ijl", {3, 2, 4}, {3, 2}, {1, 4, 2, 2}, true},
+            {"ik,kj->ij", {3, 4}, {4, 5}, {1, 3, 5}, false},
+            {"i,j->ij", {3}, {4}, {1, 3, 4}, false},
+            {"bik,bkj->bji", {2, 3, 4}, {2, 4, 3}, {1, 2, 3, 3}, false},
+            {"ki,kj->ij", {0, 2}, {0, 3}, {4, 2, 3}, true}})
+        m.add({{dtype, lhs}, {dtype, rhs}, {dtype, leaves}},
+              std::string("{rule = \"") + rule + "\"" + (cut ? ", isCut" : "") + "}",
+              cut ? "bb-" : "");
+    if (op == "sum_leaves")
+      for (const auto &[x, leaves] : {std::pair<Shape, Shape>({64, 19}, {4, 19}),
+                                      {{96, 6}, {16, 6}},
+                                      {{256, 2, 33}, {2, 2, 33}},
+                                      {{8192 + 4096}, {2}},
+                                      {{17}, {1}},
+                                      {{512}, {16}},
+                                      {{0, 3}, {2, 3}},
+                                      {{3, 0}, {1, 0}}})
+        m.add({{dtype, x}, {dtype, leaves}}, "{}", "b-");
+    if (op == "scatter_leaves")
+      for (const auto &[ids, rows, leaves, count] :
+           {std::tuple<Shape, Shape, Shape, int64_t>({64}, {64, 19}, {4, 7, 19}, 7),
+            {{96}, {96}, {16, 5}, 5},
+            {{256, 2}, {256, 2, 3}, {2, 9, 3}, 9},
+            {{}, {3}, {1, 4, 3}, 4},
+            {{0}, {0, 3}, {2, 2, 3}, 2},
+            {{6}, {6, 0}, {1, 3, 0}, 3}})
+        m.add({{I64, ids, count}, {dtype, rows}, {dtype, leaves}}, "{}", ids.empty() ? "" : "bb-");
+    if (op == "join_leaves")
+      for (const Shape &leaves : {Shape{1}, {2, 3}, {4, 19}, {8, 2, 3}, {16, 33}, {16, 0}})
+        m.add({{dtype, leaves}});
+  }
+}
+
 /// Pictures, weights and how the window moves.
 struct Moves {
   Shape x, w, stride, padding;
@@ -304,6 +349,8 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
     m.add({});
   } else if (isOneOf({"sum", "reduce_max", "reduce_min", "argmax", "argmin"})) {
     reductionCases(m);
+  } else if (isOneOf({"contract_leaves", "sum_leaves", "scatter_leaves", "join_leaves"})) {
+    leavesCases(m, op);
   } else if (op == "contract") {
     contractionCases(m);
   } else if (isOneOf({"conv2d", "conv2d_input_grad", "conv2d_weight_grad"})) {

@@ -84,7 +84,12 @@ std::vector<HostTensor> onSlices(TestContext &test, const Whole &whole, int fact
     std::vector<HostTensor> slices;
     for (auto [factors, operand] : llvm::zip(whole.rule.operands, whole.operands)) {
       int64_t axis = axisOf(factors, factor);
-      slices.push_back(axis < 0 ? operand.clone().value() : sliceOf(operand, axis, begin, end));
+      if (axis < 0) {
+        slices.push_back(operand.clone().value());
+        continue;
+      }
+      int64_t all = operand.shape()[axis];
+      slices.push_back(sliceOf(operand, axis, r * all / count, (r + 1) * all / count));
     }
     auto refs = llvm::map_to_vector(slices, [](const HostTensor &s) { return &s; });
     parts.push_back(
@@ -105,6 +110,9 @@ void checkStructure(Operation *op, const ShardingRule &rule) {
       ASSERT_LT(factor, int(rule.kinds.size()));
       if (factor < 0 || rule.kinds[factor] == FactorKind::Whole)
         continue;
+      // The terms of a sum, and its leaves.
+      if (rule.kinds[factor] == FactorKind::Leaves)
+        continue;
       auto [known, isNew] = sizes.try_emplace(factor, type.getDimSize(axis));
       EXPECT_EQ(known->second, type.getDimSize(axis)) << "sizes of factor " << factor;
     }
@@ -115,7 +123,7 @@ void checkStructure(Operation *op, const ShardingRule &rule) {
   // A sum is not in the result; what is parallel is.
   for (auto [factor, kind] : llvm::enumerate(rule.kinds)) {
     bool isInResult = axisOf(rule.results[0], factor) >= 0;
-    if (kind == FactorKind::Parallel) {
+    if (kind == FactorKind::Parallel || kind == FactorKind::Leaves) {
       EXPECT_TRUE(isInResult) << "factor " << factor;
     } else if (kind != FactorKind::Whole) {
       EXPECT_FALSE(isInResult) << "factor " << factor;
@@ -134,6 +142,23 @@ void checkParallel(TestContext &test, const Whole &whole, int factor, int64_t si
           << "factor " << factor << ", slice " << r << " of " << count;
     }
   }
+}
+
+/// Leaves of the result, from the terms of whole leaves.
+void checkLeaves(TestContext &test, const Whole &whole, int factor, int64_t leaves) {
+  std::vector<HostTensor> parts = onSlices(test, whole, factor, leaves, 2);
+  for (int64_t r : {0, 1})
+    EXPECT_EQ(
+        differenceOf(sliceOf(whole.result, 0, r * leaves / 2, (r + 1) * leaves / 2), parts[r]), "")
+        << "factor " << factor << ", half " << r;
+}
+
+/// True if all leaves of the result have terms, so that halves of the terms are whole leaves.
+bool haveTerms(const Whole &whole, int factor, int64_t leaves) {
+  for (auto [factors, operand] : llvm::zip(whole.rule.operands, whole.operands))
+    if (int64_t axis = axisOf(factors, factor); axis == 0 && operand.shape()[0] != leaves)
+      return operand.shape()[0] % (16 * leaves) == 0;
+  return false;
 }
 
 /// Joins the partial results of `count` slices as a tree with `ops` and compares.
@@ -190,15 +215,21 @@ void checkCase(TestContext &test, Random &random, const OpCase &opCase, Counts &
         size = operand.shape()[axis];
     if (int64_t axis = axisOf(rule.results[0], factor); axis >= 0)
       size = whole.result.shape()[axis];
-    bool isSplit = kind == FactorKind::Sum ? slicesOfLeaves(size) > 1 : size > 1;
+    int64_t slices =
+        opCase.op == "pdg.join_leaves" ? std::min<int64_t>(size, 2) : slicesOfLeaves(size);
+    bool isSplit = kind == FactorKind::Sum      ? slices > 1
+                   : kind == FactorKind::Leaves ? size > 1 && haveTerms(whole, factor, size)
+                                                : size > 1;
     counts[kind] += isSplit;
     if (kind == FactorKind::Parallel && isSplit)
       checkParallel(test, whole, factor, size);
+    else if (kind == FactorKind::Leaves && isSplit)
+      checkLeaves(test, whole, factor, size);
     else if (kind == FactorKind::Max && isSplit)
       checkJoined(test, whole, factor, size, 2,
                   opCase.op == "pdg.reduce_max" ? "pdg.maximum" : "pdg.minimum");
     else if (kind == FactorKind::Sum && isSplit)
-      checkJoined(test, whole, factor, size, slicesOfLeaves(size), "pdg.add");
+      checkJoined(test, whole, factor, size, slices, "pdg.add");
   }
 }
 
@@ -211,6 +242,7 @@ TEST(ShardingRules, GiveTheWholeFromSlices) {
   EXPECT_GT(counts[FactorKind::Parallel], 300);
   EXPECT_GT(counts[FactorKind::Max], 20);
   EXPECT_GT(counts[FactorKind::Sum], 20);
+  EXPECT_GT(counts[FactorKind::Leaves], 8);
 }
 
 } // namespace
