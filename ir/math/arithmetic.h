@@ -95,6 +95,23 @@ template <Elem to, MathValue V> auto cast(V x) {
     return byKind(x, [](auto v) { return saturate<to>(v); }, convertAll);
 }
 
+/// The number of bits of x's kind, an integer.
+template <MathValue V> int widthOf(V x) {
+  return x.elem() == Elem::U8 ? 8 : x.elem() == Elem::I32 ? 32 : 64;
+}
+
+/// Returns x times 2^n, wrapping; 0 for n outside of [0, width).
+template <MathValue V> V shiftLeft(V x, V n) {
+  auto isInside = (n >= n.like(0)) & (n < n.like(widthOf(x)));
+  return select(isInside, x << select(isInside, n, 0), 0);
+}
+
+/// Returns x over 2^n, rounded down; for n outside of [0, width) only the sign is left.
+template <MathValue V> V shiftRight(V x, V n) {
+  auto isInside = (n >= n.like(0)) & (n < n.like(widthOf(x)));
+  return select(isInside, x >> select(isInside, n, 0), select(x < x.like(0), x.like(-1), 0));
+}
+
 /// Returns x to the constant power n: squares from the lowest bit of |n| up, multiplied into the
 /// result from the left, and for negative n one division at the end. x^0 is 1, also of NaN.
 /// *Requires*: n >= 0 for integers.
@@ -119,8 +136,7 @@ template <MathValue V> V powConstant(V x, int64_t n) {
 template <MathValue V> V powInt(V x, V y) {
   V result = x.like(1), zero = x.like(0), one = x.like(1);
   V rest = y, square = x;
-  int width = x.elem() == Elem::U8 ? 8 : x.elem() == Elem::I32 ? 32 : 64;
-  for (int bit = 0; bit < width; ++bit) {
+  for (int bit = 0; bit < widthOf(x); ++bit) {
     result = select((rest & 1) != zero, result * square, result);
     rest = rest >> 1;
     square = square * square;

@@ -134,6 +134,9 @@ EXP2_E = series([log(2) ** (k + 1) / mp.factorial(k + 1) for k in range(45)])
 SIN_S = series([(-1) ** (k + 1) / mp.factorial(2 * k + 3) for k in range(30)])
 COS_C = series([(-1) ** k / mp.factorial(2 * k + 4) for k in range(30)])
 PI4 = (pi / 4) ** 2 * mpf("1.001")
+# atan t = t + t z p(z), z = t^2, for t up to tan(pi/8)
+ATAN_P = series([mpf((-1) ** (k + 1)) / (2 * k + 3) for k in range(90)])
+ATAN_MAX = ROOT ** 2 * mpf("1.001")
 # erf x = x + x p(z), z = x^2
 ERF_P = series([2 / sqrt(pi) - 1] +
                [2 / sqrt(pi) * (-1) ** k / (mp.factorial(k) * (2 * k + 1)) for k in range(1, 70)])
@@ -171,6 +174,8 @@ FITS = {
     "cos32": lambda n: fit(n, COS_C, lambda z: z * z * sqrt(2), 0, PI4, 2, 64),
     "sin64": lambda n: fit(n, SIN_S, lambda z: z, 0, PI4, 5, 64),
     "cos64": lambda n: fit(n, COS_C, lambda z: z * z * sqrt(2), 0, PI4, 5, 64),
+    "atan32": lambda n: fit(n, ATAN_P, lambda z: z, 0, ATAN_MAX, 5, 64),
+    "atan64": lambda n: fit(n, ATAN_P, lambda z: z, 0, ATAN_MAX, 11, 64),
     "erf32": lambda n: fit(n, ERF_P, erf_weight, 0, 1, 6, 32),
     "erf64": lambda n: fit(n, ERF_P, erf_weight, 0, 1, 12, 64),
     "tanh32": lambda n: fit(n, tanh_p, tanh_weight, 0, mpf("0.36"), 4, 32),

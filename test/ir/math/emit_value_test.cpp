@@ -125,6 +125,7 @@ TEST(EmitValue, BasicOperatorsOnInts) {
   cases.addInts("less", [](auto x, auto y) { return x < y; });
   cases.addInts("floor_div", [](auto x, auto y) { return floorDiv(x, y); });
   cases.addInts("floor_mod", [](auto x, auto y) { return floorMod(x, y); });
+  cases.addInts("shifts", [](auto x, auto y) { return shiftLeft(x, y) ^ shiftRight(y, x); });
   cases.addInts("pow", [](auto x, auto y) { return powInt(x, y); });
   cases.run();
 }
@@ -164,6 +165,18 @@ TEST(EmitValue, ElementaryFunctions) {
   cases.addFloats("pow_minus_2", [](auto x, auto) { return powConstant(x, -2); });
   cases.addFloats("sin", [](auto x, auto) { return sin(x); });
   cases.addFloats("cos", [](auto x, auto) { return cos(x); });
+  cases.addFloats("tan", [](auto x, auto) { return tan(x); });
+  cases.addFloats("asin", [](auto x, auto) { return asin(x); });
+  cases.addFloats("acos", [](auto x, auto) { return acos(x); });
+  cases.addFloats("atan2", [](auto x, auto y) { return atan2(x, y); });
+  cases.addFloats("sinh", [](auto x, auto) { return sinh(x); });
+  cases.addFloats("cosh", [](auto x, auto) { return cosh(x); });
+  cases.addFloats("asinh", [](auto x, auto) { return asinh(x); });
+  cases.addFloats("acosh", [](auto x, auto) { return acosh(x); });
+  cases.addFloats("atanh", [](auto x, auto) { return atanh(x); });
+  cases.addFloats("log2", [](auto x, auto) { return log2(x); });
+  cases.addFloats("log10", [](auto x, auto) { return log10(x); });
+  cases.addFloats("exp2", [](auto x, auto) { return exp2(x); });
   cases.run();
 }
 

@@ -131,6 +131,77 @@ TEST(Functions, Cos) {
       0.6, 1.1);
 }
 
+template <class Ours, class Reference>
+void expectAccuracyOf(const char *name, Ours ours, Reference reference, double low, double high,
+                      double f32, double f64) {
+  expectAccuracies(Subject{name, ours, reference, low, high}, f32, f64);
+}
+
+TEST(Functions, TanAndInverses) {
+  expectAccuracyOf(
+      "tan", [](auto x) { return tan(x); }, [](Long x) { return std::tan(x); }, -20, 20, 0.6, 2.5);
+  expectAccuracyOf(
+      "atan", [](auto x) { return atan(x); }, [](Long x) { return std::atan(x); }, -4, 4, 0.51, 1.8);
+  expectAccuracyOf(
+      "asin", [](auto x) { return asin(x); }, [](Long x) { return std::asin(x); }, -1, 1, 0.51, 2.9);
+  expectAccuracyOf(
+      "acos", [](auto x) { return acos(x); }, [](Long x) { return std::acos(x); }, -1, 1, 0.51, 2.5);
+}
+
+TEST(Functions, Hyperbolic) {
+  expectAccuracyOf(
+      "sinh", [](auto x) { return sinh(x); }, [](Long x) { return std::sinh(x); }, -3, 3, 0.51, 2.6);
+  expectAccuracyOf(
+      "cosh", [](auto x) { return cosh(x); }, [](Long x) { return std::cosh(x); }, -3, 3, 0.51, 1.6);
+  expectAccuracyOf(
+      "asinh", [](auto x) { return asinh(x); }, [](Long x) { return std::asinh(x); }, -3, 3, 0.51, 1.8);
+  expectAccuracyOf(
+      "acosh", [](auto x) { return acosh(x); }, [](Long x) { return std::acosh(x); }, 1, 3, 0.51, 2.2);
+  expectAccuracyOf(
+      "atanh", [](auto x) { return atanh(x); }, [](Long x) { return std::atanh(x); }, -1, 1, 0.51, 1.8);
+}
+
+TEST(Functions, OtherBases) {
+  expectAccuracyOf(
+      "exp2", [](auto x) { return exp2(x); }, [](Long x) { return std::exp2(x); }, -10, 10, 0.51, 1.25);
+  expectAccuracyOf(
+      "log2", [](auto x) { return log2(x); }, [](Long x) { return std::log2(x); }, 0, 2.5, 0.51,
+      0.51);
+  expectAccuracyOf(
+      "log10", [](auto x) { return log10(x); }, [](Long x) { return std::log10(x); }, 0, 2.5, 0.51,
+      0.51);
+  double power = 1;
+  for (int i = 0; i <= 22; ++i, power *= 10)
+    EXPECT_EQ(log10(Scalar<double>{power}).value, i);
+  for (int i = -1022; i <= 1023; ++i) {
+    EXPECT_EQ(log2(Scalar<double>{std::ldexp(1.0, i)}).value, i);
+    EXPECT_EQ(exp2(Scalar<double>{double(i)}).value, std::ldexp(1.0, i));
+  }
+}
+
+template <class T> void expectAtan2Accuracy(double bound) {
+  std::mt19937_64 random(3);
+  long double worst = 0;
+  auto measure = [&](T y, T x) {
+    T got = atan2(Scalar<T>{y}, Scalar<T>{x}).value;
+    Long exact = std::atan2(Long(y), Long(x));
+    EXPECT_EQ(std::signbit(got) && got == got, std::signbit(exact) && exact == exact) << y << x;
+    worst = std::max(worst, ulpError(got, exact));
+  };
+  for (T y : specialValues<T>())
+    for (T x : specialValues<T>())
+      measure(y, x);
+  for (int i = 0; i < kSamples; ++i)
+    measure(T(randomBetween(random, -4, 4)), T(randomBetween(random, -4, 4)));
+  std::printf("%-8s %s  %.3Lf ulp\n", "atan2", sizeof(T) == 4 ? "f32" : "f64", worst);
+  EXPECT_LE(worst, bound);
+}
+
+TEST(Functions, Atan2) {
+  expectAtan2Accuracy<float>(0.51);
+  expectAtan2Accuracy<double>(2.3);
+}
+
 // The F32 and the F64 that come nearest to a multiple of pi/2: the hardest of all reductions.
 TEST(Functions, ReductionIsExactInTheWorstCases) {
   float f = 16367173.0f * 0x1p72f;
