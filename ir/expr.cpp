@@ -4,6 +4,7 @@
 #include "ir/ops/compare.h"
 #include "ir/ops/contraction.h"
 #include "ir/ops/elementwise_binary.h"
+#include "ir/ops/elementwise_math.h"
 #include "ir/ops/elementwise_unary.h"
 #include "ir/ops/layout.h"
 #include "ir/ops/reduction.h"
@@ -201,6 +202,9 @@ TensorExpr operator-(double x, TensorExpr y) { return constant(y, x) - y; }
 TensorExpr operator*(double x, TensorExpr y) { return constant(y, x) * y; }
 TensorExpr exp(TensorExpr x) { return unary<ExpOp>(x); }
 TensorExpr log(TensorExpr x) { return unary<LogOp>(x); }
+TensorExpr sqrt(TensorExpr x) { return unary<SqrtOp>(x); }
+TensorExpr sinh(TensorExpr x) { return unary<SinhOp>(x); }
+TensorExpr cosh(TensorExpr x) { return unary<CoshOp>(x); }
 TensorExpr sin(TensorExpr x) { return unary<SinOp>(x); }
 TensorExpr cos(TensorExpr x) { return unary<CosOp>(x); }
 TensorExpr sign(TensorExpr x) { return unary<SignOp>(x); }

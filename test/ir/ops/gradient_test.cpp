@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -28,6 +29,12 @@ const std::set<std::string> kRefuse = {"pdg.max_pool2d_grad", "pdg.contract_leav
 const std::set<std::string> kStop = {"pdg.stop_gradient"};
 /// Ops whose gradient refuses to be differentiated.
 const std::set<std::string> kOnce = {"pdg.max_pool2d"};
+/// Ops that are smooth in a part of the numbers only: a factor for their operands, which are signed
+/// and below 2, or a number to add to positive ones.
+const std::map<std::string, std::pair<double, double>> kDomains = {
+    {"pdg.asin", {0.5, 0}}, {"pdg.acos", {0.5, 0}}, {"pdg.atanh", {0.5, 0}},
+    {"pdg.tan", {0.5, 0}},  {"pdg.acosh", {1, 1}},
+};
 /// Elements of operands that are still quick to disturb one by one.
 constexpr int64_t kMaxElements = 130;
 
@@ -88,6 +95,14 @@ private:
 /// Inputs of `op` at which it gives numbers: of both signs, or else positive.
 void addSmoothInputs(GradientProgram &gradient, Random &random, Operation *op,
                      const OpCase &opCase) {
+  if (auto domain = kDomains.find(opCase.op); domain != kDomains.end()) {
+    auto [factor, offset] = domain->second;
+    addInputs(gradient.inputs, random, op, opCase, "x", offset ? Style::Smooth : Style::Signed);
+    HostTensor &x = *gradient.inputs["x0"];
+    for (int64_t i = 0; i < x.numElements(); ++i)
+      x.data<double>()[i] = x.data<double>()[i] * factor + offset;
+    return;
+  }
   addInputs(gradient.inputs, random, op, opCase, "x", Style::Signed);
   Outcome outcome = gradient.run();
   for (auto &[name, tensor] : outcome.values)
