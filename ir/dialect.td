@@ -34,7 +34,12 @@ def Pdg_Float : Type<CPred<"::pdg::isFloatTensor($_self)">, "tensor of floats">;
 def Pdg_Number : Type<CPred<"::pdg::isNumberTensor($_self)">, "tensor of numbers">;
 def Pdg_Int : Type<CPred<"::pdg::isIntTensor($_self)">, "tensor of integers">;
 def Pdg_Bool : Type<CPred<"::pdg::isBoolTensor($_self)">, "tensor of bool">;
+/// What ops compute with: all element types but bf16, f16 and i8.
 def Pdg_Any : Type<CPred<"::pdg::isPdgTensor($_self)">, "tensor of a pdg type">;
+/// What variables, files and casts may hold: also bf16, f16 and i8.
+def Pdg_Stored : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self) && "
+                            "::pdg::toDType($_self).has_value()">,
+                      "tensor of a pdg type, perhaps bf16, f16 or i8">;
 
 /// A run-time size or counter: a scalar i64.
 def Pdg_Size : Type<CPred<"::pdg::isSizeTensor($_self)">, "scalar i64 tensor">,

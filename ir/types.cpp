@@ -42,13 +42,23 @@ std::optional<DType> toDType(Type type) {
 }
 
 Type registerType(Type type) {
+  if (type.isBF16() || type.isF16())
+    return IntegerType::get(type.getContext(), 16); // their bits: nothing computes with them
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer || integer.isSignless())
     return type;
   return IntegerType::get(type.getContext(), integer.getWidth());
 }
 
-bool isPdgTensor(Type type) { return isa<RankedTensorType>(type) && toDType(type); }
+/// True for types that are stored and converted, but not computed with.
+static bool isStorageType(DType dtype) {
+  return dtype == DType::BF16 || dtype == DType::F16 || dtype == DType::I8;
+}
+
+bool isPdgTensor(Type type) {
+  auto dtype = isa<RankedTensorType>(type) ? toDType(type) : std::nullopt;
+  return dtype && !isStorageType(*dtype);
+}
 
 bool isFloatTensor(Type type) {
   return isPdgTensor(type) && isa<FloatType>(getElementTypeOrSelf(type));

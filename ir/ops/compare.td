@@ -24,9 +24,15 @@ def Pdg_CastOp : Pdg_PureOp<"cast",
   let description = [{
     Integers to floats round to nearest even; floats to integers truncate and saturate, NaN gives 0;
     to fewer bits wraps; to bool: not zero. The gradient is cast back, and flows between floats only.
+    The only op on bf16, f16 (nearest, ties to even) and i8; no gradient flows through these.
+
+    ```mlir
+    // [1.5, -300.0] -> [1, -300]
+    %y = pdg.cast %x to i64 : tensor<2xf32>
+    ```
   }];
-  let arguments = (ins Pdg_Any:$x, TypeAttr:$element);
-  let results = (outs Pdg_Any:$result);
+  let arguments = (ins Pdg_Stored:$x, TypeAttr:$element);
+  let results = (outs Pdg_Stored:$result);
   let assemblyFormat = "$x `to` $element attr-dict `:` type($x)";
   let extraClassDefinition = shapeDefinition # [{
     ::mlir::FailureOr<::pdg::Dims> $cppClass::dimsOf(Adaptor op, ::llvm::ArrayRef<::pdg::Dims> dims,

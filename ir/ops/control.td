@@ -17,7 +17,7 @@ def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike, AttrSizedOperan
 
     (C1) Only a loop has a `while`.
   }];
-  let arguments = (ins Variadic<Pdg_Any>:$values, Optional<Pdg_Condition>:$goesOn);
+  let arguments = (ins Variadic<Pdg_Stored>:$values, Optional<Pdg_Condition>:$goesOn);
   let assemblyFormat = "($values^ `:` type($values))? (`while` $goesOn^)? attr-dict";
   let hasVerifier = 1;
   let builders = [
@@ -30,7 +30,7 @@ def Pdg_IfOp : Pdg_Op<"if", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<L
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "Runs one of two regions";
   let arguments = (ins Pdg_Condition:$condition);
-  let results = (outs Variadic<Pdg_Any>:$results);
+  let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
   let assemblyFormat = [{
     $condition (`->` type($results)^)? $thenRegion `else` $elseRegion attr-dict
@@ -44,7 +44,7 @@ def Pdg_FusedOp : Pdg_Op<"fused", [RecursiveMemoryEffects, NoRegionArguments,
   let description = [{
     Made by pdg-fuse. The results are those values that are used outside.
   }];
-  let results = (outs Variadic<Pdg_Any>:$results);
+  let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`->` type($results)^)? $body attr-dict";
 }
@@ -57,8 +57,8 @@ def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods
     the next carried values. The last are the results. A loop that only a condition ends, `while` of
     the language, counts up to the largest i64.
   }];
-  let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, Variadic<Pdg_Any>:$inits);
-  let results = (outs Variadic<Pdg_Any>:$results);
+  let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, Variadic<Pdg_Stored>:$inits);
+  let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $lower `to` $upper (`carry` `(` $inits^ `:` type($inits) `)`)? (`->` type($results)^)? $body attr-dict
@@ -81,8 +81,8 @@ def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInt
     is the number of examples in the batch), and the carried values. A yield that says so ends the
     pass; the next loop begins a new one.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$source, Variadic<Pdg_Any>:$inits);
-  let results = (outs Variadic<Pdg_Any>:$results);
+  let arguments = (ins FlatSymbolRefAttr:$source, Variadic<Pdg_Stored>:$inits);
+  let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $source (`carry` `(` $inits^ `:` type($inits) `)`)? (`->` type($results)^)? $body attr-dict

@@ -8,7 +8,7 @@ def Pdg_PrintOp : Pdg_Op<"print", [DeclareOpInterfaceMethods<LowerableOpInterfac
     MemoryEffects<[MemWrite<Pdg_OutsideResource>]>]> {
   let summary = "Prints a line: segments with a value between each two";
   let arguments = (ins StrArrayAttr:$segments, Pdg_ValueFormats:$formats,
-                       Variadic<Pdg_Any>:$values);
+                       Variadic<Pdg_Stored>:$values);
   let assemblyFormat = "$segments $formats (`(` $values^ `:` type($values) `)`)? attr-dict";
   let hasVerifier = 1;
 }
@@ -16,7 +16,7 @@ def Pdg_PrintOp : Pdg_Op<"print", [DeclareOpInterfaceMethods<LowerableOpInterfac
 def Pdg_FetchOp : Pdg_Op<"fetch", [DeclareOpInterfaceMethods<LowerableOpInterface>,
     MemoryEffects<[MemWrite<Pdg_OutsideResource>]>]> {
   let summary = "Returns a value to whoever runs the program; of one name the last one";
-  let arguments = (ins StrAttr:$name, Pdg_Any:$value);
+  let arguments = (ins StrAttr:$name, Pdg_Stored:$value);
   let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
 }
 
@@ -24,7 +24,7 @@ def Pdg_AssertOp : Pdg_Op<"assert", [DeclareOpInterfaceMethods<LowerableOpInterf
     MemoryEffects<[MemWrite<Pdg_OutsideResource>]>]> {
   let summary = "Stops the run with a text when the condition is false";
   let arguments = (ins Pdg_Condition:$condition, StrArrayAttr:$segments,
-                       Pdg_ValueFormats:$formats, Variadic<Pdg_Any>:$values);
+                       Pdg_ValueFormats:$formats, Variadic<Pdg_Stored>:$values);
   let assemblyFormat = [{
     $condition `,` $segments $formats (`(` $values^ `:` type($values) `)`)? attr-dict
   }];

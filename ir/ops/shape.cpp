@@ -233,6 +233,10 @@ LogicalResult BroadcastOp::vjp(OpBuilder &b, Reverse &reverse) {
 //===- IotaOp --------------------------------------------------------------===//
 
 FailureOr<Dims> IotaOp::dimsOf(Adaptor op, ArrayRef<Dims>, ShapeRule &rule) {
+  if (!op.getElement().isSignlessInteger(64)) {
+    rule.error() << "expects the element type i64";
+    return failure();
+  }
   Dims result = rule.shapeArgument(op.getShape(), op.getSizes());
   if (failed(checkAxis(op.getAxis(), result.size(), rule)))
     return failure();

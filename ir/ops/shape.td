@@ -14,7 +14,7 @@ def Pdg_ConstantOp : Pdg_Op<"constant", [Pure, ConstantLike,
 def Pdg_DimOp : Pdg_PureOp<"dim", [DeclareOpInterfaceMethods<SizeOpInterface>,
     DeclareOpInterfaceMethods<LowerableOpInterface>]> {
   let summary = "The size of one axis, a scalar i64";
-  let arguments = (ins Pdg_Any:$x, I64Attr:$axis);
+  let arguments = (ins Pdg_Stored:$x, I64Attr:$axis);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x `axis` $axis attr-dict `:` type($x)";
   let hasFolder = 1;
@@ -25,10 +25,10 @@ def Pdg_DimOp : Pdg_PureOp<"dim", [DeclareOpInterfaceMethods<SizeOpInterface>,
 class Pdg_ShapeArgOp<string mnemonic, dag operands, list<Trait> traits = []>
     : Pdg_PureOp<mnemonic, traits> {
   let arguments = !con(operands, (ins Variadic<Pdg_Size>:$sizes, DenseI64ArrayAttr:$shape));
-  let results = (outs Pdg_Any:$result);
+  let results = (outs Pdg_Stored:$result);
 }
 
-def Pdg_ReshapeOp : Pdg_ShapeArgOp<"reshape", (ins Pdg_Any:$x),
+def Pdg_ReshapeOp : Pdg_ShapeArgOp<"reshape", (ins Pdg_Stored:$x),
     [DeclareOpInterfaceMethods<ViewOpInterface>]> {
   let summary = "The same elements, in the same order, in another shape";
   let description = "The number of elements stays. No data moves.";
@@ -38,7 +38,7 @@ def Pdg_ReshapeOp : Pdg_ShapeArgOp<"reshape", (ins Pdg_Any:$x),
   let hasFolder = 1;
 }
 
-def Pdg_BroadcastOp : Pdg_ShapeArgOp<"broadcast", (ins Pdg_Any:$x), [
+def Pdg_BroadcastOp : Pdg_ShapeArgOp<"broadcast", (ins Pdg_Stored:$x), [
     DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement", "isCheap", "isUniform"]>]> {
   let summary = "Repeats elements along axes that are missing or have size 1";
   let description = [{

@@ -8,7 +8,7 @@ def Pdg_VariableResource : Resource<"::pdg::VariableResource">;
 def Pdg_VariableOp : Pdg_Op<"variable", [SingleBlock, NoRegionArguments, IsolatedFromAbove,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "Declares a variable; the region computes its first value";
-  let arguments = (ins Pdg_NameAttr:$name, TypeAttrOf<Pdg_Any>:$type, UnitAttr:$param);
+  let arguments = (ins Pdg_NameAttr:$name, TypeAttrOf<Pdg_Stored>:$type, UnitAttr:$param);
   let regions = (region SizedRegion<1>:$init);
   let assemblyFormat = "$name `:` $type (`param` $param^)? $init attr-dict";
   let hasVerifier = 1;
@@ -18,14 +18,14 @@ def Pdg_ReadOp : Pdg_Op<"read", [DeclareOpInterfaceMethods<LowerableOpInterface>
     MemoryEffects<[MemRead<Pdg_VariableResource>]>]> {
   let summary = "The value of a variable at this place of the program";
   let arguments = (ins Pdg_NameAttr:$name);
-  let results = (outs Pdg_Any:$result);
+  let results = (outs Pdg_Stored:$result);
   let assemblyFormat = "$name `:` type($result) attr-dict";
 }
 
 def Pdg_AssignOp : Pdg_Op<"assign", [DeclareOpInterfaceMethods<LowerableOpInterface>,
     MemoryEffects<[MemWrite<Pdg_VariableResource>]>]> {
   let summary = "Gives a variable a new value; values read before stay what they are";
-  let arguments = (ins Pdg_NameAttr:$name, Pdg_Any:$value);
+  let arguments = (ins Pdg_NameAttr:$name, Pdg_Stored:$value);
   let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
 }
 
@@ -49,6 +49,6 @@ def Pdg_SourceSizeOp : Pdg_Op<"source_size", [Pure, DeclareOpInterfaceMethods<Lo
 def Pdg_InputOp : Pdg_Op<"input", [Pure, DeclareOpInterfaceMethods<LowerableOpInterface>]> {
   let summary = "A tensor that is fed from outside, by its name";
   let arguments = (ins StrAttr:$name);
-  let results = (outs Pdg_Any:$result);
+  let results = (outs Pdg_Stored:$result);
   let assemblyFormat = "$name `:` type($result) attr-dict";
 }

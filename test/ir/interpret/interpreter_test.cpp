@@ -95,17 +95,5 @@ TEST(Interpreter, GivesVariablesBackToTheContext) {
   EXPECT_EQ(run.lines.back(), "5 10");
 }
 
-TEST(Interpreter, SaysWhichOperationItCannotRun) {
-  InterpretedRun run(R"(pdg.program {
-    %x = pdg.input "x" : tensor<2xf16>
-    %y = pdg.neg %x : tensor<2xf16>
-    pdg.fetch "y", %y : tensor<2xf16>
-    pdg.yield
-  })");
-  ASSERT_TRUE(run.context->feed("x", HostTensor::create(DType::F16, {2}).value()).ok());
-  EXPECT_EQ(run(), 1);
-  EXPECT_EQ(run.context->error().message, "'pdg.neg' cannot be interpreted");
-}
-
 } // namespace
 } // namespace pdg

@@ -37,3 +37,29 @@ pdg.program {
   %z = pdg.exp %x : tensor<2xi32>
   pdg.yield
 }
+
+// -----
+
+pdg.program { // bf16, f16 and i8 are stored and converted, nothing else
+  %x = pdg.input "x" : tensor<2xf16>
+  // expected-error@+1 {{operand #0 must be tensor of numbers, but got 'tensor<2xf16>'}}
+  %y = pdg.neg %x : tensor<2xf16>
+  pdg.yield
+}
+
+// -----
+
+pdg.program {
+  %x = pdg.input "x" : tensor<2xi8>
+  // expected-error@+1 {{operand #0 must be tensor of a pdg type, but got 'tensor<2xi8>'}}
+  %y = pdg.eq %x, %x : tensor<2xi8>, tensor<2xi8>
+  pdg.yield
+}
+
+// -----
+
+pdg.program {
+  // expected-error@+1 {{must be tensor of a pdg type}}
+  %x = pdg.constant dense<1.0> : tensor<2xbf16>
+  pdg.yield
+}

@@ -46,7 +46,7 @@ Operation *buildOp(OpBuilder &b, const OpCase &opCase, ValueRange operands) {
       failed(rule.inferReturnTypes(context, op->getLoc(), op->getOperands(),
                                    op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
                                    op->getRegions(), types)) ||
-      types.size() != 1 || !isPdgTensor(types[0])) {
+      types.size() != 1 || !toDType(types[0])) {
     op->erase();
     return nullptr;
   }

@@ -159,10 +159,10 @@ std::string differenceOf(const HostTensor &a, const HostTensor &b) {
     return firstDifference<int64_t>(a, b);
   default:
     // Bools too: a byte that is neither 0 nor 1 is a difference.
-    for (int64_t i = 0; i < a.numElements(); ++i)
+    for (int64_t i = 0; i < int64_t(a.numBytes()); ++i)
       if (a.bytes()[i] != b.bytes()[i])
-        return a.typeString() + " element " + std::to_string(i) + ": " +
-               std::to_string(a.bytes()[i]) + " and " + std::to_string(b.bytes()[i]);
+        return a.typeString() + " byte " + std::to_string(i) + ": " + std::to_string(a.bytes()[i]) +
+               " and " + std::to_string(b.bytes()[i]);
     return "";
   }
 }
@@ -323,6 +323,11 @@ static std::shared_ptr<HostTensor> makeTensor(DType dtype, std::vector<int64_t> 
 std::shared_ptr<HostTensor> randomTensor(Random &random, DType dtype, std::vector<int64_t> shape,
                                          Style style) {
   auto tensor = makeTensor(dtype, std::move(shape));
+  if (dtype == DType::BF16 || dtype == DType::F16 || dtype == DType::I8) {
+    for (size_t i = 0; i < size_t(tensor->numBytes()); ++i)
+      tensor->bytes()[i] = static_cast<uint8_t>(random());
+    return tensor;
+  }
   withType(dtype, [&]<class T>() { fill<T>(random, *tensor, style); });
   return tensor;
 }
