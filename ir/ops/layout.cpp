@@ -99,18 +99,46 @@ LogicalResult TransposeOp::vjp(OpBuilder &b, Reverse &reverse) {
 
 //===- SliceOp -------------------------------------------------------------===//
 
+/// The step of an op that is being parsed may not be there yet.
+static int64_t stepOf(IntegerAttr attribute) { return attribute ? attribute.getInt() : 1; }
+
+/// One position behind the last one that a slice of `size` elements reads.
+static int64_t endOfSlice(int64_t offset, int64_t size, int64_t step) {
+  return size > 0 ? offset + (size - 1) * step + 1 : offset;
+}
+
+/// The elements from `offset` to the end, `step` apart.
+template <class T> static T restOfSlice(T length, int64_t offset, int64_t step) {
+  if (step == 1)
+    return length - offset;
+  if constexpr (std::is_same_v<T, int64_t>)
+    return (length - offset + step - 1) / step;
+  else
+    return (length - offset + (step - 1)).floorDiv(step);
+}
+
+/// Offsets, sizes and steps beyond this overflow when they are added and multiplied.
+static constexpr int64_t MaxExtent = int64_t(1) << 40;
+
 FailureOr<Dims> SliceOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
   int64_t axis = op.getAxis(), offset = op.getOffset(), size = op.getSize();
+  int64_t step = stepOf(op.getStepAttr());
   if (failed(checkAxis(axis, dims[0].size(), rule)))
     return failure();
+  if (step < 1 || step > MaxExtent) {
+    rule.error() << "expects a step of at least 1, got " << step; // C2
+    return failure();
+  }
   Dims result = dims[0];
   auto known = llvm::dyn_cast<AffineConstantExpr>(result[axis]);
-  int64_t end = offset + std::max<int64_t>(size, 0);
-  if (offset < 0 || (known && end > known.getValue())) {
+  bool isFar = offset > MaxExtent || size > MaxExtent ||
+               (size > 1 && size - 1 > MaxExtent / step); // its end would overflow
+  int64_t end = isFar ? MaxExtent : endOfSlice(offset, size, step);
+  if (offset < 0 || isFar || (known && end > known.getValue())) {
     if (known)
       rule.setConflict(end, known.getValue());
-    rule.error() << "expects a range inside axis " << axis << ", got [" << offset << ", "
-                 << (size < 0 ? offset : offset + size) << ")"; // C1
+    rule.error() << "expects a range inside axis " << axis << ", got [" << offset << ", " << end
+                 << ")"; // C1
     return failure();
   }
   if (!known) {
@@ -121,32 +149,46 @@ FailureOr<Dims> SliceOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule
     if (failed(rule.unify(rule.constant(end), least, std::to_string(axis))))
       return failure();
   }
-  result[axis] = size >= 0 ? rule.constant(size) : result[axis] - offset;
+  result[axis] = size >= 0 ? rule.constant(size) : restOfSlice(result[axis], offset, step);
   return result;
 }
 
 Type SliceOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
 ShardingRule SliceOp::getShardingRule() { return allButAxis(*this, getAxis()); }
 
+/// `value`, an i64, in as many lanes as `like` has.
+static Value lanesLike(ElementContext &context, Value value, Value like) {
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector ? vector::BroadcastOp::create(context.b, context.loc, vector, value).getResult()
+                : value;
+}
+
 Value SliceOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
   SmallVector<AxisIndex> at(index);
-  Value &position = at[getAxis()].value;
-  Value offset = index64(context, getOffset());
-  if (auto vector = dyn_cast<VectorType>(position.getType()))
-    offset = vector::BroadcastOp::create(context.b, context.loc, vector, offset);
-  position = arith::AddIOp::create(context.b, context.loc, position, offset);
+  AxisIndex &axis = at[getAxis()];
+  int64_t step = getStep();
+  if (step != 1) {
+    Value position = context.materialize(axis);
+    Value factor = lanesLike(context, index64(context, step), position);
+    axis = {arith::MulIOp::create(context.b, context.loc, position, factor)};
+  }
+  Value offset = lanesLike(context, index64(context, getOffset()), axis.value);
+  axis.value = arith::AddIOp::create(context.b, context.loc, axis.value, offset);
   return context.load(0, at);
 }
 
 LogicalResult SliceOp::evaluate(Evaluation &eval) {
   const HostTensor &x = eval.operand(0);
   SmallVector<int64_t> shape(ArrayRef<int64_t>(x.shape())), strides = rowMajorStrides(x.shape());
-  shape[getAxis()] =
-      static_cast<int64_t>(getSize()) >= 0 ? getSize() : shape[getAxis()] - getOffset();
+  int64_t axis = getAxis(), offset = getOffset(), size = getSize(), step = getStep();
+  int64_t length = shape[axis];
+  shape[axis] = size >= 0 ? size : restOfSlice(std::max(length, offset), offset, step);
   HostTensor &out = eval.result(0, shape);
-  if (static_cast<int64_t>(getOffset()) + shape[getAxis()] > x.shape()[getAxis()])
+  if (endOfSlice(offset, shape[axis], step) > length)
     return eval.mismatch(x, out);
-  copyStrided(x, getOffset() * strides[getAxis()], strides, out);
+  int64_t begin = offset * strides[axis];
+  strides[axis] *= step;
+  copyStrided(x, begin, strides, out);
   return success();
 }
 
@@ -155,26 +197,44 @@ LogicalResult SliceOp::vjp(OpBuilder &b, Reverse &reverse) {
   if (!g || !reverse.isActive(getX()))
     return success();
   int64_t whole = llvm::cast<RankedTensorType>(getX().getType()).getDimSize(getAxis());
-  int64_t size = getSize(), offset = getOffset();
-  if (size >= 0 && ShapedType::isDynamic(whole))
+  int64_t size = getSize(), offset = getOffset(), step = getStep();
+  if (ShapedType::isDynamic(whole) && (size >= 0 || step != 1))
     return emitOpError("has no gradient for a fixed slice of an axis that only the run knows");
-  int64_t after = size < 0 ? 0 : whole - offset - size;
-  reverse.add(getX(), PadOp::create(b, getLoc(), g, getAxis(), offset, after));
+  int64_t after = 0;
+  if (!ShapedType::isDynamic(whole)) {
+    size = size < 0 ? restOfSlice(whole, offset, step) : size;
+    after = whole - endOfSlice(offset, size, step);
+  }
+  reverse.add(getX(), PadOp::create(b, getLoc(), g, getAxis(), offset, after, step));
   return success();
 }
 
 //===- PadOp ---------------------------------------------------------------===//
 
+/// The positions from the first to the last of `size` elements that are `step` apart.
+static int64_t spreadSize(int64_t size, int64_t step) {
+  return size > 0 ? (size - 1) * step + 1 : 0;
+}
+
 FailureOr<Dims> PadOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
   if (failed(checkAxis(op.getAxis(), dims[0].size(), rule)))
     return failure();
-  int64_t before = op.getBefore(), after = op.getAfter();
-  if (before < 0 || after < 0) {
-    rule.error() << "expects numbers of zeros that are not negative";
+  int64_t before = op.getBefore(), after = op.getAfter(), step = stepOf(op.getStepAttr());
+  if (before < 0 || after < 0 || before > MaxExtent || after > MaxExtent) {
+    rule.error() << "expects numbers of zeros that are not negative"; // C1
     return failure();
   }
   Dims result = dims[0];
-  result[op.getAxis()] = result[op.getAxis()] + (before + after);
+  AffineExpr &size = result[op.getAxis()];
+  auto known = llvm::dyn_cast<AffineConstantExpr>(size);
+  if (step < 1 || step > MaxExtent || (step > 1 && !known) ||
+      (known && known.getValue() > MaxExtent / step)) {
+    rule.error() << "expects a step of at least 1 of a known size, got " << step; // C2
+    return failure();
+  }
+  if (step > 1)
+    size = rule.constant(spreadSize(known.getValue(), step));
+  size = size + (before + after);
   return result;
 }
 
@@ -197,22 +257,28 @@ static Value inLanes(ElementContext &context, Value value) {
                                      VectorType::get({context.lanes()}, value.getType()), value);
 }
 
-/// The element of operand `operand` where `inside` holds and its index is valid, else `otherwise`.
-/// The index is clamped to [0, size) first, so that nothing outside is read.
+/// The element of operand `operand` where its index is valid, else `otherwise`. The operand's
+/// elements are `step` apart from `offset` on. The index is brought inside first, so that nothing
+/// outside is read.
 static Value loadInside(ElementContext &context, unsigned operand, ArrayRef<AxisIndex> index,
-                        int64_t axis, int64_t offset, Value otherwise) {
+                        int64_t axis, int64_t offset, Value otherwise, int64_t step = 1) {
   OpBuilder &b = context.b;
   Location loc = context.loc;
   Value position = context.materialize(index[axis]);
-  auto constant = [&](Value scalar) -> Value {
-    auto vector = dyn_cast<VectorType>(position.getType());
-    return vector ? vector::BroadcastOp::create(b, loc, vector, scalar).getResult() : scalar;
-  };
+  auto constant = [&](Value scalar) { return lanesLike(context, scalar, position); };
   Value zero = constant(index64(context, 0)), size = constant(context.dim(operand, axis));
   Value at = arith::SubIOp::create(b, loc, position, constant(index64(context, offset)));
-  Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, at, zero);
+  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, at, zero);
+  if (step != 1) {
+    Value factor = constant(index64(context, step));
+    Value spread = at;
+    at = arith::DivUIOp::create(b, loc, spread, factor);
+    Value back = arith::MulIOp::create(b, loc, at, factor);
+    Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, back, spread);
+    inside = arith::AndIOp::create(b, loc, inside, isThere);
+  }
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, size);
-  Value inside = arith::AndIOp::create(b, loc, low, high);
+  inside = arith::AndIOp::create(b, loc, inside, high);
   SmallVector<AxisIndex> clamped(index);
   clamped[axis] = {arith::SelectOp::create(b, loc, inside, at, zero), false};
   Value element = inLanes(context, context.load(operand, clamped));
@@ -222,17 +288,20 @@ static Value loadInside(ElementContext &context, unsigned operand, ArrayRef<Axis
 
 Value PadOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
   Value zero = zeroOf(context, getElementTypeOrSelf(getX().getType()));
-  return loadInside(context, 0, index, getAxis(), getBefore(), zero);
+  return loadInside(context, 0, index, getAxis(), getBefore(), zero, getStep());
 }
 
 LogicalResult PadOp::evaluate(Evaluation &eval) {
   const HostTensor &x = eval.operand(0);
   SmallVector<int64_t> shape(ArrayRef<int64_t>(x.shape()));
-  shape[getAxis()] += getBefore() + getAfter();
+  int64_t axis = getAxis(), before = getBefore(), after = getAfter(), step = getStep();
+  shape[axis] = spreadSize(shape[axis], step) + before + after;
   HostTensor &out = eval.result(0, shape);
   std::memset(out.bytes(), 0, out.numBytes());
   SmallVector<int64_t> strides = rowMajorStrides(shape);
-  writeStrided(x, getBefore() * strides[getAxis()], strides, out);
+  int64_t begin = before * strides[axis];
+  strides[axis] *= step;
+  writeStrided(x, begin, strides, out);
   return success();
 }
 
@@ -243,7 +312,54 @@ LogicalResult PadOp::vjp(OpBuilder &b, Reverse &reverse) {
   int64_t size = llvm::cast<RankedTensorType>(getX().getType()).getDimSize(getAxis());
   if (ShapedType::isDynamic(size))
     return emitOpError("has no gradient along an axis that only the run knows");
-  reverse.add(getX(), SliceOp::create(b, getLoc(), g, getAxis(), getBefore(), size));
+  reverse.add(getX(), SliceOp::create(b, getLoc(), g, getAxis(), getBefore(), size, getStep()));
+  return success();
+}
+
+//===- FlipOp --------------------------------------------------------------===//
+
+FailureOr<Dims> FlipOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  if (failed(checkAxis(op.getAxis(), dims[0].size(), rule)))
+    return failure();
+  return dims[0];
+}
+
+Type FlipOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
+ShardingRule FlipOp::getShardingRule() { return allButAxis(*this, getAxis()); }
+bool FlipOp::isCheap() { return true; }
+
+OpFoldResult FlipOp::fold(FoldAdaptor) {
+  // flip(flip(x)) -> x
+  auto inner = getX().getDefiningOp<FlipOp>();
+  if (inner && inner.getAxis() == getAxis() && inner.getX().getType() == getType())
+    return inner.getX();
+  bool isOne = llvm::cast<RankedTensorType>(getType()).getDimSize(getAxis()) == 1;
+  return isOne ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+Value FlipOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
+  SmallVector<AxisIndex> at(index);
+  Value position = context.materialize(at[getAxis()]);
+  Value one = index64(context, 1), size = context.dim(0, getAxis());
+  Value last = arith::SubIOp::create(context.b, context.loc, size, one);
+  at[getAxis()] = {
+      arith::SubIOp::create(context.b, context.loc, lanesLike(context, last, position), position)};
+  return context.load(0, at);
+}
+
+LogicalResult FlipOp::evaluate(Evaluation &eval) {
+  const HostTensor &x = eval.operand(0);
+  SmallVector<int64_t> strides = rowMajorStrides(x.shape());
+  int64_t axis = getAxis(), begin = (x.shape()[axis] - 1) * strides[axis];
+  strides[axis] = -strides[axis];
+  copyStrided(x, begin, strides, eval.result(0, x.shape()));
+  return success();
+}
+
+LogicalResult FlipOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value g = reverse.cotangent(getResult());
+  if (g && reverse.isActive(getX()))
+    reverse.add(getX(), FlipOp::create(b, getLoc(), g, getAxis()));
   return success();
 }
 

@@ -12,20 +12,58 @@ def Pdg_TransposeOp : Pdg_ElementOp<"transpose"> {
 }
 
 def Pdg_SliceOp : Pdg_ElementOp<"slice"> {
-  let summary = "The elements from `offset` on, `size` of them, along one axis";
+  let summary = "Every step-th element from `offset` on, `size` of them, along one axis";
   let description = [{
-    (C1) 0 <= offset and offset + size <= the axis. A size of -1 means up to the end.
+    (C1) 0 <= offset and all positions are inside the axis. (C2) step > 0. A size of -1 means up to
+    the end.
+
+    ```mlir
+    // [0, 1, 2, 3, 4] -> [1, 3]
+    %y = pdg.slice %x axis 0 from 1 size 2 step 2 : tensor<5xf32>
+    ```
   }];
-  let arguments = (ins Pdg_Any:$x, I64Attr:$axis, I64Attr:$offset, I64Attr:$size);
+  let arguments = (ins Pdg_Any:$x, I64Attr:$axis, I64Attr:$offset, I64Attr:$size,
+                       DefaultValuedAttr<I64Attr, "1">:$step);
   let results = (outs Pdg_Any:$result);
-  let assemblyFormat = "$x `axis` $axis `from` $offset `size` $size attr-dict `:` type($x)";
+  let assemblyFormat = [{
+    $x `axis` $axis `from` $offset `size` $size (`step` $step^)? attr-dict `:` type($x)
+  }];
 }
 
 def Pdg_PadOp : Pdg_ElementOp<"pad"> {
   let summary = "Adds zeros before and after along one axis";
-  let arguments = (ins Pdg_Any:$x, I64Attr:$axis, I64Attr:$before, I64Attr:$after);
+  let description = [{
+    The elements are `step` apart, with zeros between them. (C1) Numbers of zeros are not negative.
+    (C2) step > 0, and a size that only the run knows has a step of 1.
+
+    ```mlir
+    // [1, 2] -> [0, 1, 2, 0, 0]
+    %y = pdg.pad %x axis 0 before 1 after 2 : tensor<2xf32>
+    // [1, 2] -> [1, 0, 0, 2]
+    %z = pdg.pad %x axis 0 before 0 after 0 step 3 : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins Pdg_Any:$x, I64Attr:$axis, I64Attr:$before, I64Attr:$after,
+                       DefaultValuedAttr<I64Attr, "1">:$step);
   let results = (outs Pdg_Any:$result);
-  let assemblyFormat = "$x `axis` $axis `before` $before `after` $after attr-dict `:` type($x)";
+  let assemblyFormat = [{
+    $x `axis` $axis `before` $before `after` $after (`step` $step^)? attr-dict `:` type($x)
+  }];
+}
+
+def Pdg_FlipOp : Pdg_PureOp<"flip", [
+    DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement", "isCheap"]>]> {
+  let summary = "The elements in reverse order along one axis";
+  let description = [{
+    ```mlir
+    // [1, 2, 3] -> [3, 2, 1]
+    %y = pdg.flip %x axis 0 : tensor<3xf32>
+    ```
+  }];
+  let arguments = (ins Pdg_Any:$x, I64Attr:$axis);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$x `axis` $axis attr-dict `:` type($x)";
+  let hasFolder = 1;
 }
 
 def Pdg_ConcatOp : Pdg_ElementOp<"concat", [SameOperandsElementType]> {

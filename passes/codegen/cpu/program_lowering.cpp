@@ -5,6 +5,7 @@
 #include "ir/math/emit_value.h"
 #include "ir/ops/control.h"
 #include "ir/ops/variable.h"
+#include "passes/codegen/cpu/order_kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -150,6 +151,12 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
     launch(buildContractionKernel(contraction, k));
   } else if (auto scatter = dyn_cast<ScatterOpInterface>(op)) {
     launch(buildScatterKernel(scatter, k));
+  } else if (auto scan = dyn_cast<ScanOpInterface>(op)) {
+    launch(buildScanKernel(scan, k));
+  } else if (auto sort = dyn_cast<SortOpInterface>(op)) {
+    launch(buildSortKernel(sort, k));
+  } else if (auto placed = dyn_cast<PlaceOpInterface>(op)) {
+    launch(buildPlaceKernel(placed, k));
   } else if (auto convolution = dyn_cast<ConvolutionOpInterface>(op)) {
     FailureOr<Kernel> kernel = buildConvolutionKernel(convolution, k);
     if (failed(kernel))

@@ -26,5 +26,14 @@ pdg.program {
   // CHECK: pdg.dim %{{.*}} axis 0 : tensor<?xi64>
   %d = pdg.dim %i axis 0 : tensor<?xi64>
   pdg.fetch "d", %d : tensor<i64>
+  // CHECK: pdg.slice %{{.*}} axis 2 from 1 size -1 step 2 : tensor<2x3x4xf32>
+  %s2 = pdg.slice %x axis 2 from 1 size -1 step 2 : tensor<2x3x4xf32>
+  // CHECK: pdg.pad %{{.*}} axis 2 before 0 after 1 step 3 : tensor<2x3x2xf32>
+  %p3 = pdg.pad %s2 axis 2 before 0 after 1 step 3 : tensor<2x3x2xf32>
+  // CHECK: fetch "p3", %{{.*}} : tensor<2x3x5xf32>
+  pdg.fetch "p3", %p3 : tensor<2x3x5xf32>
+  // CHECK: pdg.flip %{{.*}} axis 1 : tensor<2x3x4xf32>
+  %f = pdg.flip %x axis 1 : tensor<2x3x4xf32>
+  pdg.fetch "f", %f : tensor<2x3x4xf32>
   pdg.yield
 }

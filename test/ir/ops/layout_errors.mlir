@@ -62,3 +62,56 @@ pdg.program {
   %y = pdg.transpose %x [0, 0] : tensor<2x3xf32>
   pdg.yield
 }
+
+// -----
+
+pdg.program { // slice_c1
+  %x = pdg.input "x" : tensor<5xf32>
+  // expected-error@+1 {{expects a range inside axis 0, got [1, 6)}}
+  %y = pdg.slice %x axis 0 from 1 size 3 step 2 : tensor<5xf32>
+  pdg.yield
+}
+
+// -----
+
+pdg.program { // slice_c1: the end would overflow
+  %x = pdg.input "x" : tensor<5xf32>
+  // expected-error@+1 {{expects a range inside axis 0}}
+  %y = pdg.slice %x axis 0 from 1 size 9223372036854775807 step 3 : tensor<5xf32>
+  pdg.yield
+}
+
+// -----
+
+pdg.program { // slice_c2
+  %x = pdg.input "x" : tensor<5xf32>
+  // expected-error@+1 {{expects a step of at least 1, got 0}}
+  %y = pdg.slice %x axis 0 from 1 size 3 step 0 : tensor<5xf32>
+  pdg.yield
+}
+
+// -----
+
+pdg.program { // pad_c2
+  %x = pdg.input "x" : tensor<5xf32>
+  // expected-error@+1 {{expects a step of at least 1 of a known size, got -1}}
+  %y = pdg.pad %x axis 0 before 0 after 0 step -1 : tensor<5xf32>
+  pdg.yield
+}
+
+// -----
+
+pdg.program {
+  %x = pdg.input "x" : tensor<5xf32>
+  // expected-error@+1 {{expects an axis below 1, got 1}}
+  %y = pdg.flip %x axis 1 : tensor<5xf32>
+  pdg.yield
+}
+
+// -----
+
+pdg.program {
+  // expected-error@+1 {{expects the element type i64}}
+  %y = pdg.iota f16 axis 0 to [4]
+  pdg.yield
+}

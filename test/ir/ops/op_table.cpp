@@ -1,7 +1,7 @@
 // How to use each op: a few lines for those that are not element-wise, and the list of those that
 // have no values of their own. A new op that is in neither fails OpList.HasCases.
 // SPDX-License-Identifier: Apache-2.0
-#include "test/ir/ops/op_cases.h"
+#include "test/ir/ops/op_table.h"
 
 #include <gtest/gtest.h>
 
@@ -10,38 +10,14 @@ using namespace mlir;
 namespace pdg {
 
 using enum DType;
-using Shape = std::vector<int64_t>;
-
-static const DType kAll[] = {F32, F64, I32, I64, U8, Bool};
-static const DType kNumbers[] = {F32, F64, I32, I64, U8};
-static const DType kFloats[] = {F32, F64};
-static const DType kInts[] = {I32, I64, U8};
-/// Types of each size in memory, and bools: enough for ops that only move elements.
-static const DType kMoved[] = {F32, F64, U8, Bool};
-
-namespace {
-
-/// Collects the cases of one op.
-struct CaseMaker {
-  std::string op;
-  std::vector<OpCase> cases;
-
-  void add(std::vector<OperandSpec> operands, const std::string &attributes = "{}",
-           const std::string &batched = "") {
-    cases.push_back({op, std::move(operands), attributes, batched});
-  }
-};
-
-} // namespace
-
-static std::string list(ArrayRef<int64_t> numbers) {
+std::string list(ArrayRef<int64_t> numbers) {
   std::string text = "array<i64";
   for (int64_t number : numbers)
     text += (text.size() == 9 ? ": " : ", ") + std::to_string(number);
   return text + ">";
 }
 
-static std::string number(const std::string &name, int64_t value) {
+std::string number(const std::string &name, int64_t value) {
   return name + " = " + std::to_string(value) + " : i64";
 }
 
@@ -66,17 +42,32 @@ static void constantCases(CaseMaker &m) {
 static void layoutCases(CaseMaker &m, const std::string &op) {
   for (DType dtype : kMoved) {
     if (op == "slice")
-      for (auto [axis, offset, size] :
-           {std::tuple(0, 1, 2), {0, 0, 0}, {1, 3, 17}, {1, 2, -1}, {2, 1, 1}, {0, 2, -1}})
+      for (auto [axis, offset, size, step] : {std::tuple(0, 1, 2, 1),
+                                              {0, 0, 0, 1},
+                                              {1, 3, 17, 1},
+                                              {1, 2, -1, 1},
+                                              {2, 1, 1, 1},
+                                              {0, 2, -1, 1},
+                                              {1, 1, 9, 2},
+                                              {1, 0, -1, 3},
+                                              {2, 0, 2, 2},
+                                              {0, 3, 1, 7},
+                                              {0, 1, -1, 2}})
         m.add({{dtype, {4, 20, 3}}},
               "{" + number("axis", axis) + ", " + number("offset", offset) + ", " +
-                  number("size", size) + "}",
-              axis ? "b" : "");
+                  number("size", size) + ", " + number("step", step) + "}",
+              axis || (size < 0 && dtype != F64) ? "b" : "");
     if (op == "pad")
-      for (auto [axis, before, after] : {std::tuple(0, 1, 2), {1, 3, 0}, {1, 0, 18}, {0, 0, 0}})
+      for (auto [axis, before, after, step] : {std::tuple(0, 1, 2, 1),
+                                               {1, 3, 0, 1},
+                                               {1, 0, 18, 1},
+                                               {0, 0, 0, 1},
+                                               {1, 0, 0, 2},
+                                               {1, 2, 1, 5},
+                                               {0, 1, 0, 3}})
         m.add({{dtype, {3, 5}}},
               "{" + number("axis", axis) + ", " + number("before", before) + ", " +
-                  number("after", after) + "}",
+                  number("after", after) + ", " + number("step", step) + "}",
               axis ? "b" : "");
     if (op == "concat") {
       m.add({{dtype, {3, 5}}, {dtype, {2, 5}}}, "{axis = 0 : i64}");
@@ -310,13 +301,16 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
   auto isOneOf = [&](std::initializer_list<const char *> names) {
     return llvm::is_contained(names, op);
   };
+  if (addOrderCases(m, op))
+    return true;
   if (op == "stop_gradient") {
     for (DType dtype : {F64, Bool})
       m.add({{dtype, {3, 5}}}, "{}", "b");
   } else if (op == "cast") {
-    for (DType from : kAll)
-      for (const char *to : {"f32", "f64", "i32", "i64", "ui8", "i1"})
-        m.add({{from, {61}}}, std::string("{element = ") + to + "}", "b");
+    for (DType from : {F32, F64, I32, I64, U8, Bool, BF16, F16, I8})
+      for (const char *to : {"f32", "f64", "i32", "i64", "ui8", "i1", "bf16", "f16", "i8"})
+        m.add({{from, {61}}}, std::string("{element = ") + to + "}",
+              llvm::is_contained(kAll, from) ? "b" : "");
   } else if (op == "constant") {
     constantCases(m);
   } else if (op == "dim") {

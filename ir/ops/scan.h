@@ -1,0 +1,9 @@
+// The op classes of ir/ops/scan.td.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ir/dialect.h"
+#include "ir/order_interfaces.h"
+
+#define GET_OP_CLASSES
+#include "ir/ops/scan.h.inc"
