@@ -11,8 +11,10 @@ namespace pdg {
 const std::map<std::string, const Builtin *> &allBuiltins() {
   static const auto *result = [] {
     auto *map = new std::map<std::string, const Builtin *>;
-    for (ArrayRef<Builtin> part : {elementwiseBuiltins(), reductionBuiltins(), shapeBuiltins(),
-                                   productBuiltins(), randomBuiltins()})
+    for (ArrayRef<Builtin> part :
+         {elementwiseBuiltins(), mathBuiltins(), reductionBuiltins(), statisticsBuiltins(),
+          shapeBuiltins(), layoutBuiltins(), orderBuiltins(), matrixBuiltins(), productBuiltins(),
+          randomBuiltins()})
       for (const Builtin &builtin : part)
         map->emplace(builtin.name, &builtin);
     return map;

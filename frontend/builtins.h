@@ -70,10 +70,18 @@ inline Datum result(mlir::Value value) { return value ? Datum(value) : Datum(Poi
 /// All functions by name.
 const std::map<std::string, const Builtin *> &allBuiltins();
 
+/// The diagonals of the last two axes of `x`, whose sizes are known and equal; null after an error.
+mlir::Value diagonalOf(BuiltinCall &call, mlir::Value x);
+
 // The parts of the table.
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> reductionBuiltins();
+llvm::ArrayRef<Builtin> statisticsBuiltins();
+llvm::ArrayRef<Builtin> mathBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
+llvm::ArrayRef<Builtin> layoutBuiltins();
+llvm::ArrayRef<Builtin> orderBuiltins();
+llvm::ArrayRef<Builtin> matrixBuiltins();
 llvm::ArrayRef<Builtin> productBuiltins();
 llvm::ArrayRef<Builtin> randomBuiltins();
 

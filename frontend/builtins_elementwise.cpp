@@ -1,7 +1,6 @@
 // Built-in functions that work on each element.
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/builtins.h"
-#include "ir/math/functions.h"
+#include "frontend/builtins_elementwise.h"
 #include "ir/ops/autodiff.h"
 #include "ir/ops/compare.h"
 #include "ir/ops/elementwise_binary.h"
@@ -12,18 +11,6 @@
 using namespace mlir;
 
 namespace pdg {
-
-using Float = Scalar<double>;
-
-/// A function of floats; of a number that is known when compiling it is a number too.
-template <class OpTy, Float (*fold)(Float)> static Datum floatFunction(BuiltinCall &call) {
-  if (auto *number = call.value(0).get<double>())
-    return fold(Float{*number}).value;
-  if (auto *number = call.value(0).get<int64_t>())
-    return fold(Float{static_cast<double>(*number)}).value;
-  Value x = call.floats(0);
-  return x ? result(call.emit.make<OpTy>(call.span, x)) : Datum(Poison());
-}
 
 /// A function of numbers of any type.
 template <class OpTy> static Datum numberFunction(BuiltinCall &call) {
@@ -46,8 +33,7 @@ static Datum absolute(BuiltinCall &call) {
 
 //===- Several operands ----------------------------------------------------===//
 
-/// The operands from `first` on as tensors of one element type and shape; false after an error.
-static bool commonOperands(BuiltinCall &call, size_t first, SmallVectorImpl<TensorOperand> &out) {
+bool commonOperands(BuiltinCall &call, size_t first, SmallVectorImpl<TensorOperand> &out) {
   std::vector<Operand> operands;
   for (size_t i = first; i < call.args.size(); ++i) {
     operands.push_back(call.args[i]);
@@ -116,10 +102,6 @@ static Datum stopGradient(BuiltinCall &call) {
   Value x = call.tensor(0);
   return x ? result(call.emit.make<StopGradientOp>(call.span, x)) : Datum(Poison());
 }
-
-/// Turns a template over values into a function that the table can name.
-#define PDG_FLOAT_FUNCTION(name, op, doc, example)                                                 \
-  {#name, "x", floatFunction<op, [](Float x) { return name(x); }>, doc, example}
 
 ArrayRef<Builtin> elementwiseBuiltins() {
   static const Builtin table[] = {

@@ -1,14 +1,27 @@
 // Built-in functions that draw random numbers, and what an initializer is told.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/builtins.h"
+#include "ir/ops/compare.h"
 #include "ir/ops/elementwise_binary.h"
+#include "ir/ops/elementwise_unary.h"
 #include "ir/ops/random.h"
+#include "ir/ops/reduction.h"
+#include "ir/ops/sorting.h"
 
 #include "absl/strings/str_cat.h"
 
 using namespace mlir;
 
 namespace pdg {
+
+/// Draws from the standard distribution of `OpTy`; null after an error.
+template <class OpTy> static Value drawn(BuiltinCall &call, const ShapeArg &shape, DType type) {
+  Emitter &emit = call.emit;
+  Value seed = SeedOp::create(emit.b, emit.loc(call.span), emit.scalarType(DType::I64));
+  return emit.make<OpTy>(call.span, call.elaborator.drawPath(call.builtin.name),
+                         emit.elementOf(type), seed, call.elaborator.counters(), shape.sizes,
+                         shape.shape);
+}
 
 /// Draws from the standard distribution; then `scale` times it plus `offset`.
 template <class OpTy>
@@ -22,10 +35,7 @@ static Datum draw(BuiltinCall &call, std::optional<double> scale, std::optional<
     return Poison();
   }
   Emitter &emit = call.emit;
-  Value seed = SeedOp::create(emit.b, emit.loc(call.span), emit.scalarType(DType::I64));
-  Value value =
-      emit.make<OpTy>(call.span, call.elaborator.drawPath(call.builtin.name), emit.elementOf(*type),
-                      seed, call.elaborator.counters(), shape->sizes, shape->shape);
+  Value value = drawn<OpTy>(call, *shape, *type);
   if (value && *scale != 1)
     value = emit.binary<MulOp>(value, emit.constant(*scale, *type, call.span), call.span);
   if (value && *offset != 0)
@@ -48,6 +58,48 @@ static Datum uniform(BuiltinCall &call) {
 
 static Datum normal(BuiltinCall &call) {
   return draw<RandomNormalOp>(call, number(call, 2, 1), number(call, 1, 0));
+}
+
+static Datum bernoulli(BuiltinCall &call) {
+  auto shape = call.elaborator.shape(call.args[0]);
+  auto type = call.type(2, DType::Bool);
+  Value p = call.has(1) ? call.floats(1) : call.emit.constant(0.5, DType::F32, call.span);
+  if (!shape || !type || !p)
+    return Poison();
+  Value value = drawn<RandomUniformOp>(call, *shape, Emitter::dtypeOf(p));
+  p = value ? call.emit.broadcast(p, *shape, call.span) : Value();
+  Value hit = p ? call.emit.make<LtOp>(call.span, value, p) : Value();
+  return hit ? result(call.emit.cast(hit, *type, call.span)) : Datum(Poison());
+}
+
+static Datum categorical(BuiltinCall &call) {
+  Value logits = call.floats(0);
+  auto axis = logits ? call.axis(1, Emitter::rankOf(logits), -1) : std::nullopt;
+  if (!axis)
+    return Poison();
+  // The largest of logits + Gumbel noise, -log(-log(u)), has the wanted distribution.
+  Emitter &emit = call.emit;
+  DType type = Emitter::dtypeOf(logits);
+  Value noise = drawn<RandomUniformOp>(call, emit.shapeOf(logits, call.span), type);
+  for (int i = 0; noise && i < 2; ++i) {
+    noise = emit.make<LogOp>(call.span, noise);
+    noise = noise ? emit.make<NegOp>(call.span, noise) : noise;
+  }
+  Value sum = noise ? emit.make<AddOp>(call.span, logits, noise) : Value();
+  return sum ? result(emit.make<ArgMaxOp>(call.span, sum, *axis)) : Datum(Poison());
+}
+
+static Datum permutation(BuiltinCall &call) {
+  auto shape = call.elaborator.shape(call.args[0]);
+  if (!shape)
+    return Poison();
+  if (shape->shape.size() != 1) {
+    call.error(0, "one number");
+    return Poison();
+  }
+  Value key = drawn<RandomUniformOp>(call, *shape, DType::F64);
+  return key ? result(call.emit.make<ArgSortOp>(call.span, key, int64_t{0}, false))
+             : Datum(Poison());
 }
 
 /// The type of the variable that is being initialized; null, with an error, elsewhere.
@@ -86,6 +138,16 @@ ArrayRef<Builtin> randomBuiltins() {
        "Random numbers with a normal distribution, by default with mean 0 and deviation 1; f32 "
        "unless typed.",
        "print(shape(normal([4, 2]))) # [4, 2]"},
+      {"bernoulli", "shape, p?, type?", bernoulli,
+       "True with probability p, by default 1/2: whether a uniform number is below p, a number or "
+       "a "
+       "tensor that fits the shape. Bools unless typed.",
+       "print(bernoulli([3], p: 1.0)) # bool[3] [true, true, true]"},
+      {"categorical", "logits, axis?", categorical,
+       "A random index along an axis, by default the last: i with probability softmax(logits)[i].",
+       "print(categorical(tensor([0.0, 1000.0, 0.0]))) # 1"},
+      {"permutation", "n", permutation, "The numbers 0, 1, ..., n - 1 in random order; i64.",
+       "print(sort(permutation(4))) # i64[4] [0, 1, 2, 3]"},
       {"init_shape", "", initShape,
        "The shape of the variable that is being initialized: for initializers.",
        "block twos() { return full(init_shape(), 2.0) }\n"

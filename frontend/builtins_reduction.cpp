@@ -1,6 +1,6 @@
 // Built-in functions that fold axes, and those made of them.
 // SPDX-License-Identifier: Apache-2.0
-#include "frontend/builtins.h"
+#include "frontend/builtins_reduction.h"
 #include "ir/expr.h"
 #include "ir/ops/autodiff.h"
 #include "ir/ops/elementwise_binary.h"
@@ -14,16 +14,7 @@ using namespace mlir;
 
 namespace pdg {
 
-/// The operand and arguments that all reductions have: x, axis?, keep?.
-namespace {
-struct Reduction {
-  Value x;
-  SmallVector<int64_t> axes;
-  bool keep = false;
-};
-} // namespace
-
-static std::optional<Reduction> readReduction(BuiltinCall &call) {
+std::optional<Reduction> readReduction(BuiltinCall &call) {
   Reduction result;
   result.x = call.tensor(0);
   if (!result.x)
@@ -37,8 +28,7 @@ static std::optional<Reduction> readReduction(BuiltinCall &call) {
   return result;
 }
 
-/// `value`, whose axes `axes` of `original` are gone, with these as axes of size 1.
-static Value keepAxes(BuiltinCall &call, Value value, Value original, ArrayRef<int64_t> axes) {
+Value keepAxes(BuiltinCall &call, Value value, Value original, ArrayRef<int64_t> axes) {
   ShapeArg shape;
   for (int64_t axis = 0; axis < Emitter::rankOf(original); ++axis) {
     int64_t size = Emitter::typeOf(original).getDimSize(axis);
@@ -50,9 +40,16 @@ static Value keepAxes(BuiltinCall &call, Value value, Value original, ArrayRef<i
   return call.emit.make<ReshapeOp>(call.span, value, shape.sizes, shape.shape);
 }
 
-static Value sumOfAxes(BuiltinCall &call, const Reduction &reduction) {
+Value sumOfAxes(BuiltinCall &call, const Reduction &reduction) {
   return sumOver(call.emit.b, call.emit.loc(call.span), reduction.x, reduction.axes,
                  reduction.keep);
+}
+
+Value meanOfAxes(BuiltinCall &call, const Reduction &reduction) {
+  Value number = call.emit.countOf(reduction.x, reduction.axes, call.span);
+  number = call.emit.cast(number, Emitter::dtypeOf(reduction.x), call.span);
+  Value total = sumOfAxes(call, reduction);
+  return number ? call.emit.binary<DivOp>(total, number, call.span) : Value();
 }
 
 static Datum sum(BuiltinCall &call) {
@@ -91,10 +88,7 @@ static Datum mean(BuiltinCall &call) {
   }
   if (isIntTensor(reduction->x.getType()))
     reduction->x = call.emit.cast(reduction->x, DType::F32, call.span);
-  Value number = call.emit.countOf(reduction->x, reduction->axes, call.span);
-  number = call.emit.cast(number, Emitter::dtypeOf(reduction->x), call.span);
-  Value total = sumOfAxes(call, *reduction);
-  return number ? result(call.emit.binary<DivOp>(total, number, call.span)) : Datum(Poison());
+  return result(meanOfAxes(call, *reduction));
 }
 
 template <class OpTy> static Datum extremum(BuiltinCall &call) {

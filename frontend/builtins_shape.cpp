@@ -192,46 +192,7 @@ static Datum broadcast(BuiltinCall &call) {
   return shape ? result(call.emit.broadcast(x, *shape, call.span)) : Datum(Poison());
 }
 
-//===- Joining and cutting -------------------------------------------------===//
-
-static Datum concat(BuiltinCall &call) {
-  auto *sequence = call.value(0).get<SequencePtr>();
-  if (!sequence || (*sequence)->elements.empty()) {
-    call.error(0, "a list of tensors");
-    return Poison();
-  }
-  Value all;
-  for (const Datum &each : (*sequence)->elements) {
-    Value value = call.elaborator.tensor({each, call.args[0].span});
-    if (!value)
-      return Poison();
-    if (!all) {
-      all = value;
-      continue;
-    }
-    auto axis = call.axis(1, Emitter::rankOf(all), 0);
-    if (!axis || !(all = call.emit.make<ConcatOp>(call.span, all, value, *axis)))
-      return Poison();
-  }
-  return all;
-}
-
-static constexpr int64_t MaxPadding = int64_t{1} << 30;
-
-static Datum pad(BuiltinCall &call) {
-  Value x = call.tensor(0);
-  auto axis = x ? call.axis(1, Emitter::rankOf(x), 0) : std::nullopt;
-  auto before = call.integer(2, 0), after = call.integer(3, 0);
-  if (!axis || !before || !after)
-    return Poison();
-  if (*before < 0 || *after < 0 || *before > MaxPadding || *after > MaxPadding) {
-    call.emit.error(DiagCode::PD0111, call.span,
-                    absl::StrCat("expected a padding of 0 to ", MaxPadding, ", found ", *before,
-                                 " and ", *after));
-    return Poison();
-  }
-  return result(call.emit.make<PadOp>(call.span, x, *axis, *before, *after));
-}
+//===- Picking -------------------------------------------------------------===//
 
 static Datum pick(BuiltinCall &call) {
   Value x = call.tensor(0), ids = x ? call.tensor(1) : Value();
@@ -354,12 +315,6 @@ ArrayRef<Builtin> shapeBuiltins() {
       {"broadcast", "x, shape", broadcast,
        "x repeated along axes that are missing, in front, or have size 1.",
        "print(broadcast(tensor([1, 2]), [2, 2]))\n# i64[2, 2]\n# [[1, 2],\n#  [1, 2]]"},
-      {"concat", "list, axis?", concat,
-       "Tensors one after the other along an axis, by default the first. Their other sizes are "
-       "equal.",
-       "print(concat([tensor([1, 2]), tensor([3])])) # i64[3] [1, 2, 3]"},
-      {"pad", "x, axis, before?, after?", pad, "x with zeros before and after along one axis.",
-       "print(pad(tensor([1, 2]), 0, before: 1, after: 2)) # i64[5] [0, 1, 2, 0, 0]"},
       {"pick", "x, ids", pick,
        "One element of the last axis for each index: result[i..] = x[i.., ids[i..]].",
        "print(pick(tensor([[1, 2], [3, 4]]), tensor([1, 0]))) # i64[2] [2, 3]"},
