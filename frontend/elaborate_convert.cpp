@@ -42,8 +42,16 @@ std::string Elaborator::describe(const Datum &value) {
 }
 
 Diagnostic &Elaborator::typeError(Span span, const std::string &expected, const Datum &found) {
-  return emit.error(DiagCode::PD0100, span,
-                    absl::StrCat("expected ", expected, ", found ", describe(found)));
+  Diagnostic &diagnostic = emit.error(
+      DiagCode::PD0100, span, absl::StrCat("expected ", expected, ", found ", describe(found)));
+  auto *tensor = found.get<Value>();
+  auto *variable = found.get<Variable *>();
+  auto dtype = tensor     ? toDType(tensor->getType())
+               : variable ? toDType((*variable)->type)
+                          : std::nullopt;
+  if (dtype && isStorageType(*dtype))
+    diagnostic.withHint(StorageHint);
+  return diagnostic;
 }
 
 Value Elaborator::read(Variable *variable, Span span) {

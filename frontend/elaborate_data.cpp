@@ -109,11 +109,6 @@ bool Elaborator::readSourceArgs(const CallExpr &call, SourceInfo &info) {
   return isGood;
 }
 
-/// True for types that nothing computes with yet.
-static bool isStorageType(DType dtype) {
-  return dtype == DType::BF16 || dtype == DType::F16 || dtype == DType::I8;
-}
-
 void Elaborator::execData(const DeclStmt &stmt) {
   const Decl &decl = stmt.decl();
   frame_->names[&decl] = Poison();
@@ -139,14 +134,6 @@ void Elaborator::execData(const DeclStmt &stmt) {
     emit.error(DiagCode::PD0117, call->span, std::string(header.status().message()));
     return;
   }
-  for (const FieldInfo &field : header->fields)
-    if (isStorageType(field.dtype)) {
-      emit.error(DiagCode::PD0114, call->span,
-                 absl::StrCat("examples of type '", std::string(nameOf(field.dtype)),
-                              "' are not available yet"))
-          .withHint("element types are f32, f64, i32, i64, u8 and bool");
-      return;
-    }
   OpBuilder::InsertionGuard guard(emit.b);
   emit.b.setInsertionPoint(programOp_);
   SmallVector<Attribute> fields;

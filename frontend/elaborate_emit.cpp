@@ -121,7 +121,18 @@ Value Emitter::finish(OperationState &state, Span span, InferTypes infer) {
   return {};
 }
 
+const char *const StorageHint =
+    "bf16, f16 and i8 only store numbers: convert them first, for example with f32(...)";
+
 void Emitter::reportRefusal(OperationState &state, Span span) {
+  for (Value operand : state.operands)
+    if (isStorageType(dtypeOf(operand))) {
+      error(DiagCode::PD0100, span,
+            absl::StrCat("nothing is computed with ", std::string(nameOf(dtypeOf(operand))),
+                         ", found ", typeText(operand)))
+          .withHint(StorageHint);
+      return;
+    }
   std::string op = state.name.stripDialect().str();
   std::string text = refusals_.empty() ? "the operands do not fit" : refusals_.front();
   std::string prefix = absl::StrCat("'pdg.", op, "' op ");
@@ -136,6 +147,8 @@ void Emitter::reportRefusal(OperationState &state, Span span) {
 }
 
 Value Emitter::constant(int64_t value, DType dtype, Span span) {
+  if (isStorageType(dtype))
+    return cast(constant(value, isFloat(dtype) ? DType::F64 : DType::I64, span), dtype, span);
   Type element = elementOf(dtype);
   Attribute attribute =
       isa<FloatType>(element)
@@ -147,6 +160,8 @@ Value Emitter::constant(int64_t value, DType dtype, Span span) {
 }
 
 Value Emitter::constant(double value, DType dtype, Span span) {
+  if (isStorageType(dtype))
+    return cast(constant(value, DType::F64, span), dtype, span);
   Attribute attribute = b.getFloatAttr(elementOf(dtype), value);
   return ConstantOp::create(
       b, loc(span),

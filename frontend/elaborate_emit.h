@@ -125,6 +125,14 @@ private:
   mlir::ScopedDiagnosticHandler handler_;
 };
 
+/// True for types that are stored and converted, but not computed with.
+inline bool isStorageType(DType dtype) {
+  return dtype == DType::BF16 || dtype == DType::F16 || dtype == DType::I8;
+}
+
+/// What to do with such types.
+extern const char *const StorageHint;
+
 /// True if a tensor of this shape is larger than any memory.
 bool isTooManyElements(llvm::ArrayRef<int64_t> shape);
 

@@ -39,6 +39,10 @@ Value Elaborator::tensorOfList(const Operand &list, std::optional<DType> type) {
   bool areBools = !numbers.empty() && llvm::all_of(numbers, isBool);
   if (!type)
     type = areBools ? DType::Bool : llvm::any_of(numbers, isFraction) ? DType::F32 : DType::I64;
+  if (isStorageType(*type)) {
+    Value wide = tensorOfList(list, isFloat(*type) ? DType::F64 : DType::I64);
+    return wide ? emit.cast(wide, *type, list.span) : wide;
+  }
   SmallVector<Attribute> attributes;
   for (const Datum &number : numbers) {
     Value scalar = numberConstant({number, list.span}, *type);

@@ -32,6 +32,10 @@ std::optional<DType> Elaborator::commonType(ArrayRef<Operand> operands, bool isD
     if (!tensor)
       continue;
     DType type = Emitter::dtypeOf(*tensor);
+    if (isStorageType(type)) {
+      typeError(operand.span, "numbers to compute with", operand.value);
+      return std::nullopt;
+    }
     if (!result || type == *result) {
       result = type;
     } else if (isInteger(*result) && isInteger(type)) {

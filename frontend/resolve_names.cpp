@@ -13,14 +13,6 @@ static constexpr size_t MaxSuggestions = DiagnosticEngine::MaxShown;
 
 static bool isCapital(const std::string &name) { return name[0] >= 'A' && name[0] <= 'Z'; }
 
-/// bf16, f16 and i8 are names that nobody else may take; nothing computes with them yet.
-static void checkAvailable(const std::string &type, Span span, DiagnosticEngine &diagnostics) {
-  if (type == "bf16" || type == "f16" || type == "i8")
-    diagnostics
-        .report(DiagCode::PD0114, span, absl::StrCat("the type '", type, "' is not available yet"))
-        .withHint("element types are f32, f64, i32, i64, u8 and bool");
-}
-
 void Resolver::exprs(std::vector<ExprPtr> &list) {
   for (ExprPtr &each : list)
     expr(*each);
@@ -107,7 +99,6 @@ void Resolver::name(NameExpr &node) {
                    options_.builtins.types.contains(node.name);
   if (!node.isBuiltin)
     return reportUnknown(node.name, node.span);
-  checkAvailable(node.name, node.span, diagnostics_);
 }
 
 void Resolver::member(MemberExpr &node) {
@@ -193,7 +184,7 @@ void Resolver::type(TypeSyntax &node, bool isArg, bool isConst) {
 
 void Resolver::elementType(TypeSyntax &node) {
   if (options_.builtins.types.contains(node.name))
-    return checkAvailable(node.name, node.nameSpan, diagnostics_);
+    return;
   ScopeStack::Found found = scopes_.find(node.name);
   Decl *decl = found.hiddenBy ? nullptr : found.decl;
   bool isType =
