@@ -91,7 +91,14 @@ ContractionRule parseContraction(StringRef text, bool leaves) {
 
 bool canCutContraction(StringRef text) {
   auto [lhs, rhs, out] = splitRule(text);
-  return !lhs.empty() && !rhs.empty() && lhs.front() == rhs.front() && !out.contains(lhs.front());
+  StringRef result = out;
+  auto isSummed = [&](char letter) { return !result.contains(letter); };
+  StringRef before = lhs.take_until(isSummed), other = rhs.take_until(isSummed);
+  auto areIn = [](StringRef letters, StringRef tensor) {
+    return llvm::all_of(letters, [&](char letter) { return tensor.contains(letter); });
+  };
+  return before.size() < lhs.size() && other.size() < rhs.size() &&
+         lhs[before.size()] == rhs[other.size()] && areIn(before, rhs) && areIn(other, lhs);
 }
 
 FailureOr<Dims> ContractOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
@@ -113,9 +120,11 @@ LogicalResult ContractOp::verify() {
 ShardingRule ContractOp::getShardingRule() { return contractionSharding(getContractionRule()); }
 
 int64_t ContractOp::getLeafBound() {
-  // A cut index is axis 0.
-  return getLeaves() ? leafBound(llvm::cast<RankedTensorType>(getLhs().getType()).getDimSize(0))
-                     : 1;
+  if (!getLeaves())
+    return 1;
+  ContractionRule rule = getContractionRule();
+  size_t axis = llvm::find(rule.lhs, rule.summed().front()) - rule.lhs.begin();
+  return leafBound(llvm::cast<RankedTensorType>(getLhs().getType()).getDimSize(axis));
 }
 
 Value ContractOp::addToLeaves(OpBuilder &b, Value leaves) {

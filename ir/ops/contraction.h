@@ -13,7 +13,8 @@ mlir::FailureOr<Dims> contractionDims(llvm::StringRef text, llvm::ArrayRef<Dims>
 /// The indices of the rule `text`, which is one; `leaves` says that the first summed one is cut.
 ContractionRule parseContraction(llvm::StringRef text, bool leaves);
 
-/// True if the first summed index of `text` is axis 0 of both operands.
+/// True if the first summed index of `text` is axis 0 of both operands, or only batches are before
+/// it.
 bool canCutContraction(llvm::StringRef text);
 
 } // namespace pdg

@@ -28,8 +28,8 @@ def Pdg_ContractLeavesOp : Pdg_LeavesOp<"contract_leaves",
     [SameOperandsElementType, DeclareOpInterfaceMethods<ContractionOpInterface>]> {
   let summary = "A `pdg.contract` that goes on with the chains of others";
   let description = [{
-    With `cut` the first summed index is axis 0 of both operands and is cut into leaves; without it
-    there is one (C2).
+    With `cut` the first summed index is axis 0 of both operands (only batches may be before it) and
+    is cut into leaves; without it there is one (C2).
   }];
   let assemblyFormat = [{
     $rule $lhs `,` $rhs (`cut` $isCut^)? `onto` $leaves attr-dict

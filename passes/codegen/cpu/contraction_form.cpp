@@ -64,8 +64,8 @@ ContractionForm contractionForm(const ContractionRule &rule) {
   form.lhsFree = axesOf(m, lhs);
   form.lhsSummed = axesOf(k, lhs);
   form.rhsFree = axesOf(n, rhs);
-  // A sum with leaves keeps its index on axis 0.
-  form.lhsOrder = permutationTo(rule.leaves ? concat({k, m}) : concat({batch, m, k}), lhs);
+  // A sum with leaves keeps its index in front of rows and columns.
+  form.lhsOrder = permutationTo(rule.leaves ? concat({batch, k, m}) : concat({batch, m, k}), lhs);
   form.rhsOrder = permutationTo(concat({batch, k, n}), rhs);
   form.outOrder = permutationTo(rule.out, concat({batch, m, n}));
   return form;

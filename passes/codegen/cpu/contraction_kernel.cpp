@@ -36,7 +36,7 @@ Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
   bool isCut = op.getContractionRule().leaves, isOpen = isa<UpdateOpInterface>(*op);
   spec.leafK = isCut && !isOpen;
   spec.accumulate = isOpen;
-  Value sizeM = k.size(m), sizeN = k.size(n), sizeK = k.size(kk), count = k.c(1);
+  Value sizeM = k.size(m), sizeN = k.size(n), sizeK = k.size(kk), terms = sizeK, count = k.c(1);
   if (isCut && isOpen) {
     count = k.leafCount(k.size(lhsDims[form.lhsSummed.front()]), op->getResult(0));
     sizeK = k.div(sizeK, count);
@@ -58,13 +58,14 @@ Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
         ValueRange{a, b, out, none, work, m0, m1, n0, n1, sizeM, sizeN, sizeK, leaves});
   };
   AffineExpr cost = batch * m * n * kk;
-  auto eachLeaf = [&](Value m0, Value m1, Value n0, Value n1) {
+  // One product of matrices: a leaf after the other, which lie behind each other.
+  Value batches = k.size(batch);
+  auto product = [&](Value i, Value m0, Value m1, Value n0, Value n1) {
     k.loop(zero, count, k.c(1), [&](Value leaf) {
-      // Leaves of axis 0 lie behind each other.
-      Value first = k.mul(leaf, sizeK);
-      call(k.pointerTo(a, element, k.mul(first, sizeM)),
-           k.pointerTo(c, element, k.mul(first, sizeN)),
-           k.pointerTo(out, element, k.mul(leaf, k.mul(sizeM, sizeN))), m0, m1, n0, n1);
+      Value term = k.add(k.mul(i, terms), k.mul(leaf, sizeK));
+      Value place = k.mul(k.add(k.mul(leaf, batches), i), k.mul(sizeM, sizeN));
+      call(k.pointerTo(a, element, k.mul(term, sizeM)), k.pointerTo(c, element, k.mul(term, sizeN)),
+           k.pointerTo(out, element, place), m0, m1, n0, n1);
     });
   };
   if (form.lhsBatch.empty()) {
@@ -73,18 +74,14 @@ Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
         emitTaskRange(k.b, k.loc, split.columns ? sizeN : sizeM, split.step, k.task, k.tasks);
     k.when(k.less(lo, hi), [&] {
       if (split.columns)
-        eachLeaf(zero, sizeM, lo, hi);
+        product(zero, zero, sizeM, lo, hi);
       else
-        eachLeaf(lo, hi, zero, sizeN);
+        product(zero, lo, hi, zero, sizeN);
     });
     return k.finish(cost, true);
   }
-  auto [lo, hi] = emitTaskRange(k.b, k.loc, k.size(batch), 1, k.task, k.tasks);
-  k.loop(lo, hi, k.c(1), [&](Value i) {
-    call(k.pointerTo(a, element, k.mul(i, k.mul(sizeM, sizeK))),
-         k.pointerTo(c, element, k.mul(i, k.mul(sizeK, sizeN))),
-         k.pointerTo(out, element, k.mul(i, k.mul(sizeM, sizeN))), zero, sizeM, zero, sizeN);
-  });
+  auto [lo, hi] = emitTaskRange(k.b, k.loc, batches, 1, k.task, k.tasks);
+  k.loop(lo, hi, k.c(1), [&](Value i) { product(i, zero, sizeM, zero, sizeN); });
   return k.finish(cost, true);
 }
 
