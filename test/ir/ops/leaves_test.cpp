@@ -1,9 +1,8 @@
 // What the iterations of a loop contribute to a gradient shares leaves: the order of
 // docs/numbers.md, said again as plain loops, is what the interpreter and native code compute.
 // SPDX-License-Identifier: Apache-2.0
-#include "test/ir/ops/op_runner.h"
-
 #include "ir/interpret/evaluate_contraction.h"
+#include "test/ir/ops/differences.h"
 
 #include <gtest/gtest.h>
 
@@ -183,6 +182,129 @@ TEST(Leaves, GoThroughNestedLoops) {
   Tensors inputs{{"w", randomTensor(random, DType::F32, {4, 4}, Style::Signed)},
                  {"scale", randomTensor(random, DType::F32, {32, 4}, Style::Signed)},
                  {"h", randomTensor(random, DType::F32, {32, 4}, Style::Signed)}};
+  EXPECT_EQ(compareNative(test, *module, inputs), "") << test.reports << printed(*module);
+}
+
+/// How many leaves there are is the same whether the compiler or only the run knows the number of
+/// examples.
+TEST(Leaves, AreAsManyForSizesOfTheRun) {
+  auto program = [](const std::string &n) {
+    return R"(pdg.program {
+      %w = pdg.input "w" : tensor<5x19xf32>
+      %xs = pdg.input "x" : tensor<3x64x5xf32>
+      %cs = pdg.input "c" : tensor<3x64x19xf32>
+      %seed = pdg.seed
+      %same = pdg.sub %seed, %seed : tensor<i64>, tensor<i64>
+      %all = pdg.constant dense<64> : tensor<i64>
+      %n = pdg.add %same, %all : tensor<i64>, tensor<i64>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %trips = pdg.constant dense<3> : tensor<i64>
+      %none = pdg.constant dense<0.0> : tensor<f32>
+      %loss = pdg.for %zero to %trips carry (%none : tensor<f32>) -> tensor<f32> {
+      ^bb0(%i: tensor<i64>, %sum: tensor<f32>):
+        %x0 = pdg.gather %xs, %i : tensor<3x64x5xf32>, tensor<i64>
+        %c0 = pdg.gather %cs, %i : tensor<3x64x19xf32>, tensor<i64>
+        %x = pdg.reshape %x0 to [)" +
+           n + R"(, 5] : tensor<64x5xf32>
+        %c = pdg.reshape %c0 to [)" +
+           n + R"(, 19] : tensor<64x19xf32>
+        %p = pdg.contract "nk,kj->nj" %x, %w : tensor<NUMx5xf32>, tensor<5x19xf32>
+        %m = pdg.mul %p, %c : tensor<NUMx19xf32>, tensor<NUMx19xf32>
+        %rows = pdg.sum %m axis 1 : tensor<NUMx19xf32>
+        %total = pdg.sum %rows axis 0 : tensor<NUMxf32>
+        %next = pdg.add %sum, %total : tensor<f32>, tensor<f32>
+        pdg.yield %next : tensor<f32>
+      }
+      %gw = pdg.gradient %loss of [] %w : tensor<5x19xf32> : tensor<f32> -> tensor<5x19xf32>
+      pdg.fetch "w", %gw : tensor<5x19xf32>
+      pdg.yield
+    })";
+  };
+  Random random(13);
+  Tensors inputs = inputsOf(random, Style::Plain);
+  std::vector<HostTensor> results;
+  for (auto [size, number, leaves] :
+       {std::tuple("64", "64", "tensor<4x5x19xf32>"), {"%n", "?", "tensor<16x5x19xf32>"}}) {
+    TestContext test;
+    std::string text = program(size);
+    for (size_t at; (at = text.find("NUM")) != std::string::npos;)
+      text.replace(at, 3, number);
+    OwningOpRef<ModuleOp> module = test.parse(text);
+    ASSERT_TRUE(module && simplify(test, *module)) << test.reports;
+    EXPECT_NE(printed(*module).find(leaves), std::string::npos) << printed(*module);
+    Outcome outcome = interpretModule(test, *module, inputs);
+    ASSERT_EQ(outcome.problem + outcome.error.message, "");
+    results.push_back(std::move(outcome.values.at("w")));
+  }
+  EXPECT_EQ(differenceOf(results[0], results[1]), "");
+}
+
+/// The gradient of a gradient runs the reversed loop backwards.
+TEST(Leaves, HaveSecondDerivatives) {
+  TestContext test;
+  Random random(14);
+  OwningOpRef<ModuleOp> module = test.parse(R"(pdg.program {
+    %w = pdg.input "w" : tensor<2x2xf64>
+    %h0 = pdg.input "h" : tensor<3x2xf64>
+    %zero = pdg.constant dense<0> : tensor<i64>
+    %n = pdg.constant dense<3> : tensor<i64>
+    %h = pdg.for %zero to %n carry (%h0 : tensor<3x2xf64>) -> tensor<3x2xf64> {
+    ^bb0(%i: tensor<i64>, %a: tensor<3x2xf64>):
+      %p = pdg.contract "nk,kj->nj" %a, %w : tensor<3x2xf64>, tensor<2x2xf64>
+      %t = pdg.tanh %p : tensor<3x2xf64>
+      pdg.yield %t : tensor<3x2xf64>
+    }
+    %s = pdg.contract "nk,nk->" %h, %h : tensor<3x2xf64>, tensor<3x2xf64>
+    %g = pdg.gradient %s of [] %w : tensor<2x2xf64> : tensor<f64> -> tensor<2x2xf64>
+    %loss = pdg.contract "kj,kj->" %g, %g : tensor<2x2xf64>, tensor<2x2xf64>
+    %gw, %gh = pdg.gradient %loss of [] %w, %h0
+        : tensor<2x2xf64>, tensor<3x2xf64> : tensor<f64> -> tensor<2x2xf64>, tensor<3x2xf64>
+    pdg.fetch "loss", %loss : tensor<f64>
+    pdg.fetch "loss0", %gw : tensor<2x2xf64>
+    pdg.fetch "loss1", %gh : tensor<3x2xf64>
+    pdg.yield
+  })");
+  ASSERT_TRUE(module && simplify(test, *module)) << test.reports;
+  Tensors inputs{{"w", randomTensor(random, DType::F64, {2, 2}, Style::Signed)},
+                 {"h", randomTensor(random, DType::F64, {3, 2}, Style::Signed)}};
+  checkDifferences(test, *module, inputs, {"loss", 0, "w"}, "second");
+  checkDifferences(test, *module, inputs, {"loss", 1, "h"}, "second");
+  EXPECT_EQ(compareNative(test, *module, inputs), "") << test.reports << printed(*module);
+}
+
+/// Old elements that are needed again are copied before they change.
+TEST(Leaves, StayWhatTheyWere) {
+  TestContext test;
+  Random random(15);
+  OwningOpRef<ModuleOp> module = test.parse(R"(pdg.program {
+    %x = pdg.input "x" : tensor<64x3xf32>
+    %ids = pdg.constant dense<1> : tensor<64xi64>
+    %old = pdg.input "old" : tensor<4x3xf32>
+    %table = pdg.input "table" : tensor<4x2x3xf32>
+    %row = pdg.input "row" : tensor<3xf32>
+    %one = pdg.constant dense<1> : tensor<i64>
+    %far = pdg.constant dense<3> : tensor<i64>
+    %e = pdg.exp %old : tensor<4x3xf32>
+    %a = pdg.sum_leaves %x onto %e : tensor<64x3xf32>, tensor<4x3xf32>
+    %b = pdg.sum_leaves %x onto %e : tensor<64x3xf32>, tensor<4x3xf32>
+    %c = pdg.sum_leaves %x onto %b : tensor<64x3xf32>, tensor<4x3xf32>
+    %u = pdg.update_row %c, %row at %one : tensor<4x3xf32>, tensor<3xf32>
+    %v = pdg.update_row %u, %row at %far : tensor<4x3xf32>, tensor<3xf32>
+    %t = pdg.scatter_leaves %x at %ids onto %table
+        : tensor<64xi64>, tensor<64x3xf32>, tensor<4x2x3xf32>
+    pdg.fetch "a", %a : tensor<4x3xf32>
+    pdg.fetch "e", %e : tensor<4x3xf32>
+    pdg.fetch "u", %u : tensor<4x3xf32>
+    pdg.fetch "v", %v : tensor<4x3xf32>
+    pdg.fetch "t", %t : tensor<4x2x3xf32>
+    pdg.fetch "table", %table : tensor<4x2x3xf32>
+    pdg.yield
+  })");
+  ASSERT_TRUE(module && simplify(test, *module)) << test.reports;
+  Tensors inputs{{"x", randomTensor(random, DType::F32, {64, 3}, Style::Signed)},
+                 {"old", randomTensor(random, DType::F32, {4, 3}, Style::Signed)},
+                 {"table", randomTensor(random, DType::F32, {4, 2, 3}, Style::Signed)},
+                 {"row", randomTensor(random, DType::F32, {3}, Style::Signed)}};
   EXPECT_EQ(compareNative(test, *module, inputs), "") << test.reports << printed(*module);
 }
 
