@@ -182,6 +182,8 @@ static void contractionCases(CaseMaker &m) {
       {"ik,kj->ij", {3, 0}, {0, 5}},
       {"ik,kj->ij", {1, 1}, {1, 1}},
       {"kji,kl->ijl", {3, 2, 4}, {3, 2}, true},
+      {"kbi,kbj->bij", {32, 2, 3}, {32, 2, 4}, true},
+      {"bki,bkj->bij", {2, 32, 3}, {2, 32, 4}, true},
       {"ij,ij->ij", {3, 4}, {3, 4}},
       {"ij,ik->ijk", {3, 2}, {3, 4}},
   };
@@ -211,13 +213,15 @@ static void leavesCases(CaseMaker &m, const std::string &op) {
             {"k,kj->j", {6}, {6, 4}, {1, 4}, true},
             {"nti,ntj->ij", {32, 3, 2}, {32, 3, 4}, {2, 2, 4}, true},
             {"kji,kl->ijl", {3, 2, 4}, {3, 2}, {1, 4, 2, 2}, true},
+            {"kbi,kbj->bij", {32, 2, 3}, {32, 2, 4}, {2, 2, 3, 4}, true},
+            {"bki,bkj->jib", {2, 32, 3}, {2, 32, 4}, {2, 4, 3, 2}, true},
             {"ik,kj->ij", {3, 4}, {4, 5}, {1, 3, 5}, false},
             {"i,j->ij", {3}, {4}, {1, 3, 4}, false},
             {"bik,bkj->bji", {2, 3, 4}, {2, 4, 3}, {1, 2, 3, 3}, false},
             {"ki,kj->ij", {0, 2}, {0, 3}, {4, 2, 3}, true}})
         m.add({{dtype, lhs}, {dtype, rhs}, {dtype, leaves}},
               std::string("{rule = \"") + rule + "\"" + (cut ? ", isCut" : "") + "}",
-              cut ? "bb-" : "");
+              cut && rule[0] != 'b' ? "bb-" : "");
     if (op == "sum_leaves")
       for (const auto &[x, leaves] : {std::pair<Shape, Shape>({64, 19}, {4, 19}),
                                       {{96, 6}, {16, 6}},
