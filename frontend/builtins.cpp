@@ -139,30 +139,4 @@ std::optional<SmallVector<int64_t>> BuiltinCall::axes(size_t i, int64_t rank) {
   return result;
 }
 
-std::optional<SmallVector<int64_t>> BuiltinCall::pair(size_t i, ArrayRef<int64_t> otherwise) {
-  if (!has(i))
-    return SmallVector<int64_t>(otherwise);
-  std::vector<Datum> values{value(i), value(i)};
-  if (auto *sequence = value(i).get<SequencePtr>())
-    values = (*sequence)->elements;
-  if (values.size() != 2) {
-    error(i, "one number or two");
-    return std::nullopt;
-  }
-  SmallVector<int64_t> result;
-  for (const Datum &each : values) {
-    auto known = elaborator.constantInt({each, args[i].span}, "a size of a window");
-    if (!known)
-      return std::nullopt;
-    constexpr int64_t MaxWindow = 1 << 20;
-    if (*known < 0 || *known > MaxWindow) {
-      emit.error(DiagCode::PD0111, args[i].span,
-                 absl::StrCat("expected a number from 0 to ", MaxWindow, ", found ", *known));
-      return std::nullopt;
-    }
-    result.push_back(*known);
-  }
-  return result;
-}
-
 } // namespace pdg

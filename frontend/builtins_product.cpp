@@ -1,8 +1,7 @@
-// Built-in functions that sum products, convolutions, pooling, and gradients.
+// Built-in functions that sum products, and gradients.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/builtins.h"
 #include "ir/expr.h"
-#include "ir/ops/convolution.h"
 #include "ir/ops/layout.h"
 
 #include "absl/strings/str_cat.h"
@@ -288,29 +287,6 @@ static Datum dot(BuiltinCall &call) {
   return contractBy(call, 0, {"k", "k", ""}, x, y);
 }
 
-//===- Pictures ------------------------------------------------------------===//
-
-static Datum conv2d(BuiltinCall &call) {
-  Value x, w;
-  if (!readFactors(call, 0, x, w))
-    return Poison();
-  auto stride = call.pair(2, {1, 1}), padding = call.pair(3, {0, 0});
-  if (!stride || !padding)
-    return Poison();
-  return result(call.emit.make<Conv2dOp>(call.span, x, w, *stride, *padding));
-}
-
-static Datum maxPool2d(BuiltinCall &call) {
-  Value x = call.floats(0);
-  auto window = call.pair(1, {2, 2});
-  if (!x || !window)
-    return Poison();
-  auto stride = call.pair(2, *window), padding = call.pair(3, {0, 0});
-  if (!stride || !padding)
-    return Poison();
-  return result(call.emit.make<MaxPool2dOp>(call.span, x, *window, *stride, *padding));
-}
-
 //===- Gradients -----------------------------------------------------------===//
 
 static Datum gradientOf(BuiltinCall &call) {
@@ -334,15 +310,6 @@ ArrayRef<Builtin> productBuiltins() {
        "print(outer(tensor([1.0, 2.0]), tensor([3.0])))\n# f32[2, 1]\n# [[3.0],\n#  [6.0]]"},
       {"dot", "x, y", dot, "The sum of the products of two vectors' elements, [N], [N] -> [].",
        "print(dot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))) # 11.0"},
-      {"conv2d", "x, w, stride?, padding?", conv2d,
-       "Cross-correlation of pictures x: [N, C, H, W] with kernels w: [K, C, R, S] -> "
-       "[N, K, (H + 2 padding - R) // stride + 1, ..].",
-       "let x = ones([1, 1, 3, 3])\nlet w = ones([1, 1, 2, 2])\n"
-       "print(shape(conv2d(x, w))) # [1, 1, 2, 2]"},
-      {"max_pool2d", "x, window?, stride?, padding?", maxPool2d,
-       "The largest element of each window of pictures [N, C, H, W]; the stride is the window "
-       "unless given.",
-       "print(shape(max_pool2d(ones([1, 1, 4, 4])))) # [1, 1, 2, 2]"},
       {"grad", "loss, of", gradientOf,
        "The gradient of a scalar loss for a tensor or a variable, or for each of a list.",
        "let x = tensor([1.0, 2.0])\nprint(grad(sum(x * x), x)) # f32[2] [2.0, 4.0]"},

@@ -138,17 +138,6 @@ struct RunCheck {
   int64_t axis = 0;     ///< ... along this axis.
 };
 
-/// How a window moves over a picture: output position i covers it from i * stride - padding on.
-struct Window {
-  std::array<int64_t, 2> stride, padding;
-};
-
-/// What a convolution op computes. Operands: Forward x, w; InputGrad g, w, x; WeightGrad x, g, w.
-struct ConvolutionForm {
-  enum Kind { Forward, InputGrad, WeightGrad } kind = Forward;
-  Window window;
-};
-
 //===- Code generation -----------------------------------------------------===//
 
 /// A position along one axis while code is built: an i64. With `lanes`, neighbour i of the vector

@@ -72,15 +72,6 @@ def LowerableOpInterface : OpInterface<"LowerableOpInterface"> {
     }], "::mlir::LogicalResult", "lower", (ins "::pdg::Lowering &":$lowering)>];
 }
 
-def ConvolutionOpInterface : OpInterface<"ConvolutionOpInterface"> {
-  let cppNamespace = "::pdg";
-  let description = "A 2-D cross-correlation or one of its gradients.";
-  let methods = [
-    InterfaceMethod<"Which of the three, and how the window moves.", "::pdg::ConvolutionForm",
-                    "getConvolutionForm", (ins)>
-  ];
-}
-
 def ScatterOpInterface : OpInterface<"ScatterOpInterface"> {
   let cppNamespace = "::pdg";
   let description = "Adds rows (operand 1) at indices (operand 0) into zeros.";

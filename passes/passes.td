@@ -47,6 +47,28 @@ def SimplifySizes : Pass<"pdg-simplify-sizes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def FoldIntoConvolutions : Pass<"pdg-fold-into-convolutions", "::mlir::ModuleOp"> {
+  let summary = "Adds the bias and the relu behind a convolution in the convolution";
+  let description = [{
+    Where nothing else uses the results in between. The bits are the same: each step rounds by
+    itself in either form.
+
+    Input:
+    ```mlir
+    %c = pdg.conv2d %x, %w ... : tensor<?x1x28x28xf32>, tensor<6x1x5x5xf32>
+    %r = pdg.reshape %b to [6, 1, 1] : tensor<6xf32>
+    %s = pdg.broadcast %r to [%n, 6, 24, 24] : tensor<6x1x1xf32>
+    %a = pdg.add %c, %s : tensor<?x6x24x24xf32>, tensor<?x6x24x24xf32>
+    %y = pdg.relu %a : tensor<?x6x24x24xf32>
+    ```
+    Output:
+    ```mlir
+    %y = pdg.conv2d %x, %w bias %b relu ... : tensor<?x1x28x28xf32>, tensor<6x1x5x5xf32>, tensor<6xf32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def CanonicalizeContractions : Pass<"pdg-canonicalize-contractions", "::mlir::ModuleOp"> {
   let summary = "Makes transposes explicit that matrix product kernels cannot read through";
   let description = [{

@@ -24,6 +24,7 @@ void buildGraphPipeline(OpPassManager &pm) {
 void buildNativePipeline(OpPassManager &pm) {
   pm.addPass(createForwardVariables());
   pm.addPass(createCanonicalizeContractions());
+  pm.addPass(createFoldIntoConvolutions());
   pm.addPass(createSimplifySizes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

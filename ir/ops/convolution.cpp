@@ -1,7 +1,9 @@
-// The ops of convolution.td.
+// The ops of convolution.td. Each of the three is linear in its operands, and its gradients are the
+// other two.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/convolution.h"
 #include "ir/interpret/evaluate_convolution.h"
+#include "ir/ops/window.h"
 #include "ir/rules.h"
 
 #define GET_OP_CLASSES
@@ -18,153 +20,188 @@ using namespace mlir;
 
 namespace pdg {
 
-/// The size of a picture axis after a window has moved over it.
-static FailureOr<AffineExpr> moved(AffineExpr size, int64_t window, int64_t stride, int64_t padding,
-                                   ShapeRule &rule) {
-  auto known = llvm::dyn_cast<AffineConstantExpr>(size);
-  if (stride < 1 || padding < 0 || window < 1) {
-    rule.error() << "expects a positive window and stride and a padding that is not negative";
-    return failure();
-  }
-  if (known && known.getValue() + 2 * padding < window) {
-    rule.error() << "expects a picture of at least " << window << " along each axis, got "
-                 << known.getValue() + 2 * padding << " with padding";
-    return failure();
-  }
-  return (size + (2 * padding - window)).floorDiv(stride) + 1;
+/// Height and width of a picture or of weights, which the verifier has found static.
+static std::array<int64_t, 2> pictureOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return {type.getDimSize(2), type.getDimSize(3)};
 }
 
-/// Reports operands or attributes of the wrong number of axes.
-static LogicalResult checkWindow(ArrayRef<Dims> dims, ArrayRef<int64_t> stride,
-                                 ArrayRef<int64_t> padding, ShapeRule &rule) {
-  for (const Dims &operand : dims) {
-    if (operand.size() == 4)
-      continue;
-    rule.error() << "expects four axes [examples, channels, height, width], got "
-                 << operand.size(); // C1
+static LogicalResult checkGroups(int64_t groups, AffineExpr filters, ShapeRule &rule) {
+  auto known = dyn_cast<AffineConstantExpr>(filters);
+  if (!known) {
+    rule.error() << "expects weights whose sizes are known when compiling"; // C2
     return failure();
   }
-  if (stride.size() == 2 && padding.size() == 2)
+  if (groups >= 1 && known.getValue() > 0 && known.getValue() % groups == 0)
     return success();
-  rule.error() << "expects two numbers for stride and for padding"; // C1
+  rule.error() << "expects a number of groups that divides the " << known.getValue()
+               << " filters, got " << groups;
   return failure();
 }
 
 //===- Conv2dOp ------------------------------------------------------------===//
 
 FailureOr<Dims> Conv2dOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
-  if (failed(checkWindow(dims, op.getStride(), op.getPadding(), rule)) ||
-      failed(rule.unify(dims[0][1], dims[1][1], "channels")))
+  if (failed(checkPictures(dims.take_front(2), rule)) ||
+      failed(checkGroups(op.getGroups(), dims[1][0], rule)))
     return failure();
-  Dims result{dims[0][0], dims[1][0]};
-  for (int axis : {0, 1}) {
-    auto window = llvm::dyn_cast<AffineConstantExpr>(dims[1][2 + axis]);
-    if (!window) {
-      rule.error() << "expects a window whose size is known when compiling";
+  auto weights = knownPicture(dims[1], "weights", rule);
+  if (failed(weights))
+    return failure();
+  auto picture = knownPicture(dims[0], "pictures", rule);
+  if (failed(picture) ||
+      failed(rule.unify(dims[0][1], dims[1][1] * op.getGroups(), "channels of all groups")))
+    return failure();
+  if (dims.size() > 2) {
+    if (dims[2].size() != 1) {
+      rule.error() << "expects a bias with one axis, got " << dims[2].size();
       return failure();
     }
-    auto size = moved(dims[0][2 + axis], window.getValue(), op.getStride()[axis],
-                      op.getPadding()[axis], rule);
-    if (failed(size))
+    if (failed(rule.unify(dims[2][0], dims[1][0], "bias")))
       return failure();
-    result.push_back(*size);
   }
-  return result;
+  auto window = readWindow(*weights, op.getStride(), op.getPadding(), op.getDilation(), rule);
+  if (failed(window))
+    return failure();
+  auto count = windowsOver(*picture, *window, rule);
+  if (failed(count))
+    return failure();
+  return Dims{dims[0][0], dims[1][0], rule.constant((*count)[0]), rule.constant((*count)[1])};
 }
 
 Type Conv2dOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
+ShardingRule Conv2dOp::getShardingRule() { return byExample(*this, {0}); }
 
-/// Examples are parallel, everything else is whole.
-static ShardingRule byExample(unsigned operands, ArrayRef<unsigned> withExamples) {
-  ShardingRule rule;
-  for (unsigned i = 0; i < operands; ++i)
-    rule.operands.push_back({llvm::is_contained(withExamples, i) ? 0 : -1, -1, -1, -1});
-  rule.results = {{0, -1, -1, -1}};
-  rule.kinds = {FactorKind::Parallel};
-  return rule;
-}
-
-ShardingRule Conv2dOp::getShardingRule() { return byExample(2, {0}); }
-
-/// The window of a convolution of pictures `x` by `w`.
-static Window windowOf(ArrayRef<int64_t> stride, ArrayRef<int64_t> padding) {
-  return {{stride[0], stride[1]}, {padding[0], padding[1]}};
-}
-
-ConvolutionForm Conv2dOp::getConvolutionForm() {
-  return {ConvolutionForm::Forward, windowOf(getStride(), getPadding())};
-}
-
-ConvolutionForm Conv2dInputGradOp::getConvolutionForm() {
-  return {ConvolutionForm::InputGrad, windowOf(getStride(), getPadding())};
-}
-
-ConvolutionForm Conv2dWeightGradOp::getConvolutionForm() {
-  return {ConvolutionForm::WeightGrad, windowOf(getStride(), getPadding())};
+ConvolutionRule Conv2dOp::getConvolutionRule() {
+  return {ConvolutionRule::Forward,
+          windowOf(pictureOf(getW()), getStride(), getPadding(), getDilation()),
+          static_cast<int64_t>(getGroups()), getRelu()};
 }
 
 LogicalResult Conv2dOp::evaluate(Evaluation &eval) {
-  return evaluateConv2d(windowOf(getStride(), getPadding()), eval);
+  return evaluateConv2d(getConvolutionRule(), bool(getBias()), eval);
 }
 
 LogicalResult Conv2dOp::vjp(OpBuilder &b, Reverse &reverse) {
   Value g = reverse.cotangent(getResult());
   if (!g)
     return success();
+  if (getRelu()) {
+    TensorExpr ct{b, getLoc(), g};
+    g = select(gt(ct.with(getResult()), 0.0), ct, 0.0).value;
+  }
   if (reverse.isActive(getX()))
-    reverse.add(getX(), Conv2dInputGradOp::create(b, getLoc(), g, getW(), getX(), getStride(),
-                                                  getPadding()));
+    reverse.add(getX(),
+                Conv2dInputGradOp::create(b, getLoc(), g, getW(), pictureOf(getX()), getStride(),
+                                          getPadding(), getDilation(), getGroups()));
   if (reverse.isActive(getW()))
-    reverse.add(getW(), Conv2dWeightGradOp::create(b, getLoc(), getX(), g, getW(), getStride(),
-                                                   getPadding()));
+    reverse.add(getW(),
+                Conv2dWeightGradOp::create(b, getLoc(), getX(), g, pictureOf(getW()), getStride(),
+                                           getPadding(), getDilation(), getGroups()));
+  if (getBias() && reverse.isActive(getBias()))
+    reverse.add(getBias(), sumOver(b, getLoc(), g, {0, 2, 3}, false));
   return success();
 }
 
-//===- Gradients of a convolution ------------------------------------------===//
+/// The convolution of `x` by `w` that moves as `op` does.
+template <class OpTy> static Value convolve(OpBuilder &b, OpTy op, Value x, Value w) {
+  return Conv2dOp::create(b, op.getLoc(), x, w, Value(), false, op.getStride(), op.getPadding(),
+                          op.getDilation(), op.getGroups());
+}
+
+//===- Conv2dInputGradOp ---------------------------------------------------===//
 
 FailureOr<Dims> Conv2dInputGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
-  if (failed(checkWindow(dims, op.getStride(), op.getPadding(), rule)))
+  if (failed(checkPictures(dims, rule)) || failed(checkGroups(op.getGroups(), dims[1][0], rule)) ||
+      failed(rule.unify(dims[0][1], dims[1][0], "filters")))
     return failure();
-  return dims[2];
+  auto weights = knownPicture(dims[1], "weights", rule);
+  if (failed(weights))
+    return failure();
+  auto window = readWindow(*weights, op.getStride(), op.getPadding(), op.getDilation(), rule);
+  ArrayRef<int64_t> picture = op.getPicture();
+  if (failed(window))
+    return failure();
+  if (picture.size() != 2 || picture[0] < 1 || picture[1] < 1) {
+    rule.error() << "expects a height and a width of the picture";
+    return failure();
+  }
+  auto count = windowsOver(picture, *window, rule);
+  if (failed(count) || failed(checkWindows(dims[0], *count, rule)))
+    return failure();
+  return Dims{dims[0][0], dims[1][1] * op.getGroups(), rule.constant(picture[0]),
+              rule.constant(picture[1])};
 }
 
 Type Conv2dInputGradOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getG().getType()); }
-ShardingRule Conv2dInputGradOp::getShardingRule() { return byExample(3, {0, 2}); }
+ShardingRule Conv2dInputGradOp::getShardingRule() { return byExample(*this, {0}); }
 
-LogicalResult Conv2dInputGradOp::evaluate(Evaluation &eval) {
-  return evaluateConv2dInputGrad(windowOf(getStride(), getPadding()), eval);
+ConvolutionRule Conv2dInputGradOp::getConvolutionRule() {
+  return {ConvolutionRule::InputGrad,
+          windowOf(pictureOf(getW()), getStride(), getPadding(), getDilation()),
+          static_cast<int64_t>(getGroups())};
 }
 
-/// The input gradient is linear in both; each partial is one of the other two ops.
+LogicalResult Conv2dInputGradOp::evaluate(Evaluation &eval) {
+  return evaluateConv2dInputGrad(getConvolutionRule(), getPicture(), eval);
+}
+
 LogicalResult Conv2dInputGradOp::vjp(OpBuilder &b, Reverse &reverse) {
   Value ct = reverse.cotangent(getResult());
   if (!ct)
     return success();
   if (reverse.isActive(getG()))
-    reverse.add(getG(), Conv2dOp::create(b, getLoc(), ct, getW(), getStride(), getPadding()));
+    reverse.add(getG(), convolve(b, *this, ct, getW()));
   if (reverse.isActive(getW()))
-    reverse.add(getW(), Conv2dWeightGradOp::create(b, getLoc(), ct, getG(), getW(), getStride(),
-                                                   getPadding()));
+    reverse.add(getW(),
+                Conv2dWeightGradOp::create(b, getLoc(), ct, getG(), pictureOf(getW()), getStride(),
+                                           getPadding(), getDilation(), getGroups()));
   return success();
 }
 
+//===- Conv2dWeightGradOp --------------------------------------------------===//
+
 FailureOr<Dims> Conv2dWeightGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
-  if (failed(checkWindow(dims, op.getStride(), op.getPadding(), rule)))
+  if (failed(checkPictures(dims, rule)) || failed(checkGroups(op.getGroups(), dims[1][1], rule)) ||
+      failed(rule.unify(dims[0][0], dims[1][0], "examples")))
     return failure();
-  return dims[2];
+  auto channels = dyn_cast<AffineConstantExpr>(dims[0][1]);
+  int64_t groups = op.getGroups();
+  if (!channels || channels.getValue() < 1 || channels.getValue() % groups) {
+    rule.error() << "expects a number of channels that is known when compiling and that the "
+                 << groups << " groups divide";
+    return failure();
+  }
+  auto picture = knownPicture(dims[0], "pictures", rule);
+  if (failed(picture))
+    return failure();
+  auto window = readWindow(op.getWindow(), op.getStride(), op.getPadding(), op.getDilation(), rule);
+  if (failed(window))
+    return failure();
+  auto count = windowsOver(*picture, *window, rule);
+  if (failed(count) || failed(checkWindows(dims[1], *count, rule)))
+    return failure();
+  return Dims{dims[1][1], rule.constant(channels.getValue() / groups),
+              rule.constant(window->size[0]), rule.constant(window->size[1])};
 }
 
 Type Conv2dWeightGradOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
 
 ShardingRule Conv2dWeightGradOp::getShardingRule() {
-  ShardingRule rule = byExample(3, {0, 1});
+  ShardingRule rule = byExample(*this, {0, 1});
   rule.results = {{-1, -1, -1, -1}};
   rule.kinds = {FactorKind::Sum};
   return rule;
 }
 
+ConvolutionRule Conv2dWeightGradOp::getConvolutionRule() {
+  return {ConvolutionRule::WeightGrad,
+          windowOf(getWindow(), getStride(), getPadding(), getDilation()),
+          static_cast<int64_t>(getGroups())};
+}
+
 LogicalResult Conv2dWeightGradOp::evaluate(Evaluation &eval) {
-  return evaluateConv2dWeightGrad(windowOf(getStride(), getPadding()), eval);
+  return evaluateConv2dWeightGrad(getConvolutionRule(), eval);
 }
 
 LogicalResult Conv2dWeightGradOp::vjp(OpBuilder &b, Reverse &reverse) {
@@ -172,65 +209,12 @@ LogicalResult Conv2dWeightGradOp::vjp(OpBuilder &b, Reverse &reverse) {
   if (!ct)
     return success();
   if (reverse.isActive(getX()))
-    reverse.add(getX(), Conv2dInputGradOp::create(b, getLoc(), getG(), ct, getX(), getStride(),
-                                                  getPadding()));
+    reverse.add(getX(),
+                Conv2dInputGradOp::create(b, getLoc(), getG(), ct, pictureOf(getX()), getStride(),
+                                          getPadding(), getDilation(), getGroups()));
   if (reverse.isActive(getG()))
-    reverse.add(getG(), Conv2dOp::create(b, getLoc(), getX(), ct, getStride(), getPadding()));
+    reverse.add(getG(), convolve(b, *this, getX(), ct));
   return success();
-}
-
-//===- Pooling -------------------------------------------------------------===//
-
-FailureOr<Dims> MaxPool2dOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
-  if (failed(checkWindow(dims, op.getStride(), op.getPadding(), rule)))
-    return failure();
-  Dims result{dims[0][0], dims[0][1]};
-  for (int axis : {0, 1}) {
-    if (op.getWindow().size() != 2 || op.getPadding()[axis] >= op.getWindow()[axis]) {
-      rule.error() << "expects a window of two numbers, each above its padding";
-      return failure();
-    }
-    auto size = moved(dims[0][2 + axis], op.getWindow()[axis], op.getStride()[axis],
-                      op.getPadding()[axis], rule);
-    if (failed(size))
-      return failure();
-    result.push_back(*size);
-  }
-  return result;
-}
-
-Type MaxPool2dOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
-ShardingRule MaxPool2dOp::getShardingRule() { return byExample(1, {0}); }
-
-LogicalResult MaxPool2dOp::evaluate(Evaluation &eval) {
-  return evaluateMaxPool2d(getWindow(), windowOf(getStride(), getPadding()), eval);
-}
-
-LogicalResult MaxPool2dOp::vjp(OpBuilder &b, Reverse &reverse) {
-  Value g = reverse.cotangent(getResult());
-  if (g && reverse.isActive(getX()))
-    reverse.add(getX(), MaxPool2dGradOp::create(b, getLoc(), g, getX(), getWindow(), getStride(),
-                                                getPadding()));
-  return success();
-}
-
-FailureOr<Dims> MaxPool2dGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
-  if (failed(checkWindow(dims, op.getStride(), op.getPadding(), rule)))
-    return failure();
-  return dims[1];
-}
-
-Type MaxPool2dGradOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getG().getType()); }
-ShardingRule MaxPool2dGradOp::getShardingRule() { return byExample(2, {0, 1}); }
-
-LogicalResult MaxPool2dGradOp::evaluate(Evaluation &eval) {
-  return evaluateMaxPool2dGrad(getWindow(), windowOf(getStride(), getPadding()), eval);
-}
-
-LogicalResult MaxPool2dGradOp::vjp(OpBuilder &, Reverse &reverse) {
-  if (!reverse.cotangent(getResult()))
-    return success();
-  return emitOpError("has no gradient: a second derivative through pooling is not supported");
 }
 
 } // namespace pdg

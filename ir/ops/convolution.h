@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/dialect.h"
+#include "ir/window_interfaces.h"
 
 #define GET_OP_CLASSES
 #include "ir/ops/convolution.h.inc"

@@ -1,75 +1,56 @@
-// Convolutions and pooling over the last two axes of [examples, channels, height, width].
+// Convolutions over the last two axes of [examples, channels, height, width].
 // SPDX-License-Identifier: Apache-2.0
-include "ir/dialect.td"
+include "ir/ops/window_class.td"
 
-/// The attributes of a window that moves over a picture.
-class Pdg_WindowOp<string mnemonic, dag operands, list<Trait> traits = []>
-    : Pdg_PureOp<mnemonic, traits> {
-  let arguments = !con(operands, (ins DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding));
+/// Weights are [filters, channels of a group, height, width]: filter o sees the channels of group
+/// o // (filters / groups) only.
+class Pdg_ConvolutionOp<string mnemonic, dag operands>
+    : Pdg_WindowOp<mnemonic, operands,
+        [SameOperandsElementType, DeclareOpInterfaceMethods<ConvolveOpInterface>]> {
+  let arguments = !con(operands, (ins DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding,
+      DenseI64ArrayAttr:$dilation, I64Attr:$groups));
+  let results = (outs Pdg_Float:$result);
 }
 
-def Pdg_Conv2dOp : Pdg_WindowOp<"conv2d", (ins Pdg_Float:$x, Pdg_Float:$w),
-    [SameOperandsElementType, DeclareOpInterfaceMethods<ConvolutionOpInterface>]> {
-  let summary = "Cross-correlation: out[n,o,i,j] = sum x[n,c,i*s+u-p,j*s+v-p] w[o,c,u,v]";
+def Pdg_Conv2dOp : Pdg_ConvolutionOp<"conv2d",
+    (ins Pdg_Float:$x, Pdg_Float:$w, Optional<Pdg_Float>:$bias, UnitAttr:$relu)> {
+  let summary = "Cross-correlation: out[n,o,i,j] = sum x[n,c,i*s+u*d-p,j*s+v*d-p] w[o,c,u,v]";
   let description = [{
-    One chain of fused multiply-adds from +0 over (c, u, v), each increasing; positions outside the
-    picture are zeros. (C1) Both operands have four axes, `stride` and `padding` two numbers.
+    One chain of fused multiply-adds from +0 over (c, u, v), each increasing, where c counts the
+    channels of the group; positions outside the picture are zeros. Then `bias[o]` is added, and
+    with `relu` the result is `maximum(it, 0)`; each rounds by itself. Pictures, weights: four axes
+    (C1); height, width and the sizes of the weights are known when compiling (C2).
   }];
-  let results = (outs Pdg_Float:$result);
-  let assemblyFormat =
-      "$x `,` $w `stride` $stride `padding` $padding attr-dict `:` type($x) `,` type($w)";
-}
-
-def Pdg_Conv2dInputGradOp : Pdg_WindowOp<"conv2d_input_grad",
-    (ins Pdg_Float:$g, Pdg_Float:$w, Pdg_Float:$x),
-    [SameOperandsElementType, DeclareOpInterfaceMethods<ConvolutionOpInterface>]> {
-  let summary = "Cotangent of the picture of a conv2d; x gives the sizes";
-  let description = [{
-    The sum over the window positions (u, v), row by row from +0, of chains of fused multiply-adds
-    over the output channels from +0.
-  }];
-  let results = (outs Pdg_Float:$result);
   let assemblyFormat = [{
-    $g `,` $w `like` $x `stride` $stride `padding` $padding attr-dict
-        `:` type($g) `,` type($w) `,` type($x)
+    $x `,` $w (`bias` $bias^)? (`relu` $relu^)? `stride` $stride `padding` $padding
+        `dilation` $dilation `groups` $groups attr-dict
+        `:` type($x) `,` type($w) (`,` type($bias)^)?
   }];
 }
 
-def Pdg_Conv2dWeightGradOp : Pdg_WindowOp<"conv2d_weight_grad",
-    (ins Pdg_Float:$x, Pdg_Float:$g, Pdg_Float:$w),
-    [SameOperandsElementType, DeclareOpInterfaceMethods<ConvolutionOpInterface>]> {
-  let summary = "Cotangent of the weights of a conv2d; w gives the sizes";
+def Pdg_Conv2dInputGradOp : Pdg_ConvolutionOp<"conv2d_input_grad",
+    (ins Pdg_Float:$g, Pdg_Float:$w, DenseI64ArrayAttr:$picture)> {
+  let summary = "Cotangent of the picture of a conv2d, which is a transposed convolution";
+  let description = [{
+    `picture` is the height and width of the result. An element is the sum over the window positions
+    (u, v), row by row from +0, of chains of fused multiply-adds over the filters of its group from
+    +0.
+  }];
+  let assemblyFormat = [{
+    $g `,` $w `picture` $picture `stride` $stride `padding` $padding `dilation` $dilation
+        `groups` $groups attr-dict `:` type($g) `,` type($w)
+  }];
+}
+
+def Pdg_Conv2dWeightGradOp : Pdg_ConvolutionOp<"conv2d_weight_grad",
+    (ins Pdg_Float:$x, Pdg_Float:$g, DenseI64ArrayAttr:$window)> {
+  let summary = "Cotangent of the weights of a conv2d; window is their height and width";
   let description = [{
     The examples are cut into L(n) leaves; each leaf is a chain of fused multiply-adds from +0 over
     (example, row, column) of the output; a balanced tree joins them, neighbours first.
   }];
-  let results = (outs Pdg_Float:$result);
   let assemblyFormat = [{
-    $x `,` $g `like` $w `stride` $stride `padding` $padding attr-dict
-        `:` type($x) `,` type($g) `,` type($w)
-  }];
-}
-
-def Pdg_MaxPool2dOp : Pdg_WindowOp<"max_pool2d",
-    (ins Pdg_Float:$x, DenseI64ArrayAttr:$window),
-    [DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement"]>]> {
-  let summary = "Largest element of each window; NaN wins; padding never wins";
-  let results = (outs Pdg_Float:$result);
-  let assemblyFormat = [{
-    $x `window` $window `stride` $stride `padding` $padding attr-dict `:` type($x)
-  }];
-}
-
-def Pdg_MaxPool2dGradOp : Pdg_WindowOp<"max_pool2d_grad",
-    (ins Pdg_Float:$g, Pdg_Float:$x, DenseI64ArrayAttr:$window),
-    [SameOperandsElementType, DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement"]>]> {
-  let summary = "Cotangent of the picture of a max_pool2d: to the first largest of each window";
-  let description = [{
-    Where windows overlap, an element sums its windows in the order of the output, from +0.
-  }];
-  let results = (outs Pdg_Float:$result);
-  let assemblyFormat = [{
-    $g `,` $x `window` $window `stride` $stride `padding` $padding attr-dict
-        `:` type($g) `,` type($x)
+    $x `,` $g `window` $window `stride` $stride `padding` $padding `dilation` $dilation
+        `groups` $groups attr-dict `:` type($x) `,` type($g)
   }];
 }

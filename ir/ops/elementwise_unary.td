@@ -28,7 +28,7 @@ def Pdg_ErfOp : Pdg_UnaryOp<"erf", "erf(x)",
 def Pdg_SinOp : Pdg_UnaryOp<"sin", "sin(x)", "g * cos(x)", OnFloats> { let summary = "Sine"; }
 def Pdg_CosOp : Pdg_UnaryOp<"cos", "cos(x)", "-(g * sin(x))", OnFloats> { let summary = "Cosine"; }
 def Pdg_ReluOp : Pdg_UnaryOp<"relu", "maximum(x, x.like(0))",
-    "select(gt(x, 0.0), g, 0.0)"> {
+    "select(gt(r, 0.0), g, 0.0)"> {
   let summary = "maximum(x, 0); the gradient at 0 is 0";
 }
 def Pdg_FloorOp : Pdg_UnaryOp<"floor", "floor(x)", "", OnFloats> { let summary = "Rounds down"; }

@@ -1,94 +1,184 @@
-// The elements of pooling and of its gradient: windows are small and known, so they are unrolled.
+// The ops of pooling.td. The gradient of each is another one of them.
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/ops/convolution.h"
+#include "ir/ops/pooling.h"
+#include "ir/interpret/evaluate_pooling.h"
+#include "ir/ops/window.h"
 #include "ir/rules.h"
+
+#define GET_OP_CLASSES
+#include "ir/ops/pooling.cpp.inc"
+
+static pdg::OpGroup group([](pdg::PdgDialect &dialect) {
+  dialect.addGroup<
+#define GET_OP_LIST
+#include "ir/ops/pooling.cpp.inc"
+      >();
+});
 
 using namespace mlir;
 
 namespace pdg {
-namespace {
 
-/// Integers of one element or of lanes, for index arithmetic.
-Emitted positionOf(ElementContext &context, const AxisIndex &index) {
-  return Emitted(context.b, context.loc, context.materialize(index));
-}
-
-/// An element of a picture and whether its place is inside.
-struct Seen {
-  Emitted value, inside;
-};
-
-/// Loads element (row, column) of operand `operand`; outside the picture `otherwise`.
-Seen loadPlace(ElementContext &context, unsigned operand, ArrayRef<AxisIndex> index, Emitted row,
-               Emitted column, double otherwise) {
-  auto size = [&](int64_t axis, Emitted like) {
-    return broadcastLike(Emitted(context.b, context.loc, context.dim(operand, axis)), like);
-  };
-  Emitted rowInside = (row >= 0) & (row < size(2, row));
-  Emitted columnInside = (column >= 0) & (column < size(3, column));
-  Emitted inside = broadcastLike(rowInside, columnInside) & columnInside;
-  SmallVector<AxisIndex> at(index);
-  at[2] = {select(rowInside, row, row.like(0)).value};
-  at[3] = {select(columnInside, column, column.like(0)).value};
-  Emitted value(context.b, context.loc, context.load(operand, at));
-  value = broadcastLike(value, inside); // One that is the same in all lanes comes as one element.
-  return {select(inside, value, value.like(otherwise)), inside};
-}
-
-/// A picture position as wide as the lanes.
-Emitted wide(ElementContext &context, Emitted position, Emitted like) {
-  return broadcastLike(position, like);
-}
-
-} // namespace
-
-Value MaxPool2dOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
-  Emitted column = positionOf(context, index[3]);
-  Emitted row = wide(context, positionOf(context, index[2]), column);
-  std::optional<Emitted> best;
-  for (int64_t u = 0; u < getWindow()[0]; ++u)
-    for (int64_t v = 0; v < getWindow()[1]; ++v) {
-      Seen seen = loadPlace(context, 0, index, row * getStride()[0] + (u - getPadding()[0]),
-                            column * getStride()[1] + (v - getPadding()[1]), -INFINITY);
-      best = best ? maximum(*best, seen.value) : seen.value;
+/// The sizes of what a pooling with these attributes gives from `picture`.
+template <class Adaptor>
+static FailureOr<Dims> pooled(Adaptor op, const Dims &channels, ArrayRef<int64_t> picture,
+                              ShapeRule &rule) {
+  auto window = readWindow(op.getWindow(), op.getStride(), op.getPadding(), {1, 1}, rule);
+  if (failed(window))
+    return failure();
+  for (int axis : {0, 1})
+    if (std::max(window->before[axis], window->after[axis]) >= window->size[axis]) {
+      rule.error() << "expects a padding that is smaller than the window of " << window->size[axis]
+                   << ", got " << std::max(window->before[axis], window->after[axis]);
+      return failure();
     }
-  return best->value;
+  auto count = windowsOver(picture, *window, rule);
+  if (failed(count))
+    return failure();
+  return Dims{channels[0], channels[1], rule.constant((*count)[0]), rule.constant((*count)[1])};
 }
 
-Value MaxPool2dGradOp::emitElement(ElementContext &context, ArrayRef<AxisIndex> index) {
-  ArrayRef<int64_t> window = getWindow(), stride = getStride(), padding = getPadding();
-  Emitted x = positionOf(context, index[3]);
-  Emitted y = wide(context, positionOf(context, index[2]), x);
-  std::optional<Emitted> sum;
-  // The windows that hold (y, x), in the order of the output: the last rows of a window first.
-  for (int64_t a = (window[0] - 1) / stride[0]; a >= 0; --a)
-    for (int64_t c = (window[1] - 1) / stride[1]; c >= 0; --c) {
-      Emitted i = floorDiv(y + padding[0], y.like(stride[0])) - a;
-      Emitted j = floorDiv(x + padding[1], x.like(stride[1])) - c;
-      Seen g = loadPlace(context, 0, index, i, j, 0);
-      // The first largest element of window (i, j); a NaN is larger than all.
-      std::optional<Emitted> best, bestY, bestX;
-      for (int64_t u = 0; u < window[0]; ++u)
-        for (int64_t v = 0; v < window[1]; ++v) {
-          Emitted row = i * stride[0] + (u - padding[0]), column = j * stride[1] + (v - padding[1]);
-          Seen seen = loadPlace(context, 1, index, row, column, -INFINITY);
-          if (!best) {
-            // Whether the place is inside decides for the first one: outside never wins.
-            best = seen.value, bestY = select(seen.inside, row, row.like(-1)), bestX = column;
-            continue;
-          }
-          Emitted isNew = (seen.value > *best) | ((seen.value != seen.value) & (*best == *best)) |
-                          ((*bestY < 0) & seen.inside);
-          isNew = isNew & seen.inside;
-          best = select(isNew, seen.value, *best);
-          bestY = select(isNew, row, *bestY);
-          bestX = select(isNew, column, *bestX);
-        }
-      Emitted hit = (*bestY == y) & (*bestX == x) & g.inside;
-      Emitted term = select(hit, g.value, g.value.like(0));
-      sum = (sum ? *sum : term.like(0)) + term;
-    }
-  return sum->value;
+/// The sizes of what a pooling gives from a picture of `dims`.
+template <class Adaptor>
+static FailureOr<Dims> pooledPicture(Adaptor op, const Dims &dims, ShapeRule &rule) {
+  if (failed(checkPictures(dims, rule)))
+    return failure();
+  auto picture = knownPicture(dims, "pictures", rule);
+  if (failed(picture))
+    return failure();
+  return pooled(op, dims, *picture, rule);
+}
+
+/// Reports sizes of `found` that are not those of `expected`.
+static LogicalResult unifyAll(const Dims &found, const Dims &expected, ShapeRule &rule) {
+  const char *const names[] = {"examples", "channels", "height", "width"};
+  for (int axis = 0; axis < 4; ++axis)
+    if (failed(rule.unify(found[axis], expected[axis], names[axis])))
+      return failure();
+  return success();
+}
+
+template <class OpTy> static PoolingRule formOf(PoolingRule::Kind kind, OpTy op) {
+  return {kind, windowOf(op.getWindow(), op.getStride(), op.getPadding())};
+}
+
+//===- The largest ---------------------------------------------------------===//
+
+FailureOr<Dims> MaxPool2dOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  return pooledPicture(op, dims[0], rule);
+}
+
+Type MaxPool2dOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
+ShardingRule MaxPool2dOp::getShardingRule() { return byExample(*this, {0}); }
+PoolingRule MaxPool2dOp::getPoolingRule() { return formOf(PoolingRule::Max, *this); }
+LogicalResult MaxPool2dOp::evaluate(Evaluation &eval) {
+  return evaluatePooling(getPoolingRule(), {}, eval);
+}
+
+LogicalResult MaxPool2dOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value g = reverse.cotangent(getResult());
+  if (g && reverse.isActive(getX()))
+    reverse.add(getX(), MaxPool2dGradOp::create(b, getLoc(), g, getX(), getWindow(), getStride(),
+                                                getPadding()));
+  return success();
+}
+
+FailureOr<Dims> MaxPool2dAtOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  if (failed(checkPictures(dims, rule)) || failed(unifyAll(dims[1], dims[0], rule)))
+    return failure();
+  return pooledPicture(op, dims[0], rule);
+}
+
+Type MaxPool2dAtOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
+ShardingRule MaxPool2dAtOp::getShardingRule() { return byExample(*this, {0, 1}); }
+PoolingRule MaxPool2dAtOp::getPoolingRule() { return formOf(PoolingRule::MaxAt, *this); }
+LogicalResult MaxPool2dAtOp::evaluate(Evaluation &eval) {
+  return evaluatePooling(getPoolingRule(), {}, eval);
+}
+
+/// Linear in y; the places do not move with x.
+LogicalResult MaxPool2dAtOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value g = reverse.cotangent(getResult());
+  if (g && reverse.isActive(getY()))
+    reverse.add(getY(), MaxPool2dGradOp::create(b, getLoc(), g, getX(), getWindow(), getStride(),
+                                                getPadding()));
+  return success();
+}
+
+FailureOr<Dims> MaxPool2dGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  if (failed(checkPictures(dims, rule)))
+    return failure();
+  FailureOr<Dims> output = pooledPicture(op, dims[1], rule);
+  if (failed(output) || failed(unifyAll(dims[0], *output, rule)))
+    return failure();
+  return dims[1];
+}
+
+Type MaxPool2dGradOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getG().getType()); }
+ShardingRule MaxPool2dGradOp::getShardingRule() { return byExample(*this, {0, 1}); }
+PoolingRule MaxPool2dGradOp::getPoolingRule() { return formOf(PoolingRule::MaxGrad, *this); }
+LogicalResult MaxPool2dGradOp::evaluate(Evaluation &eval) {
+  return evaluatePooling(getPoolingRule(), {}, eval);
+}
+
+LogicalResult MaxPool2dGradOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value ct = reverse.cotangent(getResult());
+  if (ct && reverse.isActive(getG()))
+    reverse.add(getG(), MaxPool2dAtOp::create(b, getLoc(), getX(), ct, getWindow(), getStride(),
+                                              getPadding()));
+  return success();
+}
+
+//===- The sum -------------------------------------------------------------===//
+
+FailureOr<Dims> SumPool2dOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  return pooledPicture(op, dims[0], rule);
+}
+
+Type SumPool2dOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
+ShardingRule SumPool2dOp::getShardingRule() { return byExample(*this, {0}); }
+PoolingRule SumPool2dOp::getPoolingRule() { return formOf(PoolingRule::Sum, *this); }
+LogicalResult SumPool2dOp::evaluate(Evaluation &eval) {
+  return evaluatePooling(getPoolingRule(), {}, eval);
+}
+
+LogicalResult SumPool2dOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value g = reverse.cotangent(getResult());
+  if (!g || !reverse.isActive(getX()))
+    return success();
+  auto picture = cast<RankedTensorType>(getX().getType()).getShape().take_back(2);
+  reverse.add(getX(), SumPool2dGradOp::create(b, getLoc(), g, picture, getWindow(), getStride(),
+                                              getPadding()));
+  return success();
+}
+
+FailureOr<Dims> SumPool2dGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  ArrayRef<int64_t> picture = op.getPicture();
+  if (failed(checkPictures(dims, rule)))
+    return failure();
+  if (picture.size() != 2 || picture[0] < 1 || picture[1] < 1) {
+    rule.error() << "expects a height and a width of the picture";
+    return failure();
+  }
+  FailureOr<Dims> output = pooled(op, dims[0], picture, rule);
+  if (failed(output) || failed(unifyAll(dims[0], *output, rule)))
+    return failure();
+  return Dims{dims[0][0], dims[0][1], rule.constant(picture[0]), rule.constant(picture[1])};
+}
+
+Type SumPool2dGradOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getG().getType()); }
+ShardingRule SumPool2dGradOp::getShardingRule() { return byExample(*this, {0}); }
+PoolingRule SumPool2dGradOp::getPoolingRule() { return formOf(PoolingRule::SumGrad, *this); }
+LogicalResult SumPool2dGradOp::evaluate(Evaluation &eval) {
+  return evaluatePooling(getPoolingRule(), getPicture(), eval);
+}
+
+LogicalResult SumPool2dGradOp::vjp(OpBuilder &b, Reverse &reverse) {
+  Value ct = reverse.cotangent(getResult());
+  if (ct && reverse.isActive(getG()))
+    reverse.add(getG(),
+                SumPool2dOp::create(b, getLoc(), ct, getWindow(), getStride(), getPadding()));
+  return success();
 }
 
 } // namespace pdg

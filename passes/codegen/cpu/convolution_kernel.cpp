@@ -1,71 +1,140 @@
 // Convolutions and their gradients as calls of convolution kernels.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/dialect.h"
-#include "passes/codegen/cpu/kernel.h"
 #include "passes/codegen/cpu/kernels/conv.h"
+#include "passes/codegen/cpu/window_kernels.h"
 
 using namespace mlir;
 
 namespace pdg {
 
-/// The static sizes of a convolution of pictures `x` by `w`. Fails when a size but the number of
-/// examples is known only to the run.
-static FailureOr<ConvSpec> specOf(ConvolutionOpInterface op, Value x, Value w) {
-  auto picture = cast<RankedTensorType>(x.getType());
-  auto weights = cast<RankedTensorType>(w.getType());
-  if (!weights.hasStaticShape() || llvm::any_of(picture.getShape().drop_front(), [](int64_t size) {
-        return ShapedType::isDynamic(size);
-      }))
-    return op->emitOpError("expects channels, heights and widths that are known when compiling");
-  Window window = op.getConvolutionForm().window;
+/// The static sizes of a convolution of pictures like `picture`.
+static ConvSpec specOf(const ConvolutionRule &form, RankedTensorType picture, int64_t filters) {
+  const WindowShape &window = form.window;
   ConvSpec spec{};
   spec.isF64 = picture.getElementType().isF64();
-  spec.channels = picture.getDimSize(1);
+  spec.groups = form.groups;
+  spec.channels = picture.getDimSize(1) / form.groups;
   spec.height = picture.getDimSize(2);
   spec.width = picture.getDimSize(3);
-  spec.filters = weights.getDimSize(0);
-  spec.kernelH = weights.getDimSize(2);
-  spec.kernelW = weights.getDimSize(3);
+  spec.filters = filters / form.groups;
+  spec.kernelH = window.size[0];
+  spec.kernelW = window.size[1];
   spec.strideH = window.stride[0];
   spec.strideW = window.stride[1];
-  spec.padH = window.padding[0];
-  spec.padW = window.padding[1];
+  spec.padTop = window.before[0];
+  spec.padBottom = window.after[0];
+  spec.padLeft = window.before[1];
+  spec.padRight = window.after[1];
+  spec.dilationH = window.dilation[0];
+  spec.dilationW = window.dilation[1];
   return spec;
 }
 
-FailureOr<Kernel> buildConvolutionKernel(ConvolutionOpInterface op, KernelBuilder &k) {
-  ConvolutionForm::Kind kind = op.getConvolutionForm().kind;
-  // Operands: Forward x, w; InputGrad g, w, x; WeightGrad x, g, w.
-  Value picture = op->getOperand(kind == ConvolutionForm::InputGrad ? 2 : 0);
-  Value weights = op->getOperand(kind == ConvolutionForm::WeightGrad ? 2 : 1);
-  FailureOr<ConvSpec> spec = specOf(op, picture, weights);
-  if (failed(spec))
-    return failure();
-  AffineExpr examples = k.shapes.dimsOf(picture)[0];
-  Value first = k.address(op->getOperand(0)), second = k.address(op->getOperand(1));
-  Value out = k.address(op->getResult(0)), n = k.size(examples);
-  Value none = LLVM::ZeroOp::create(k.b, k.loc, k.ptr);
-  AffineExpr cost = examples * (spec->outPixels() * spec->terms() * spec->filters);
-  if (kind == ConvolutionForm::WeightGrad) {
-    LLVM::LLVMFuncOp kernel = emitConvWeightGrad(k.module, *spec, k.target);
-    Value work = k.work(convWeightGradWorkBytes(*spec, k.target));
-    auto [lo, hi] = emitTaskRange(k.b, k.loc, k.c(spec->terms()),
-                                  convWeightGradStep(*spec, k.target), k.task, k.tasks);
-    LLVM::CallOp::create(k.b, k.loc, kernel,
-                         ValueRange{first, second, out, work, n, k.leafCount(n), lo, hi});
-    return k.finish(cost, true);
+namespace {
+
+/// One convolution op and the kernel that is built for it.
+struct ConvolutionKernel {
+  Operation *op;
+  KernelBuilder &k;
+  ConvSpec spec;
+
+  RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+  AffineExpr examples() { return k.shapes.dimsOf(op->getOperand(0))[0]; }
+  Value first() { return k.address(op->getOperand(0)); }
+  Value second() { return k.address(op->getOperand(1)); }
+  Value out() { return k.address(op->getResult(0)); }
+
+  /// Which (example, group) the task computes.
+  std::pair<Value, Value> parts() {
+    return emitTaskRange(k.b, k.loc, k.size(examples() * spec.groups), 1, k.task, k.tasks);
   }
-  auto [lo, hi] = emitTaskRange(k.b, k.loc, n, 1, k.task, k.tasks);
-  if (kind == ConvolutionForm::Forward) {
-    LLVM::LLVMFuncOp kernel = emitConvForward(k.module, *spec, k.target);
-    Value work = k.work(convForwardWorkBytes(*spec, k.target));
-    LLVM::CallOp::create(k.b, k.loc, kernel, ValueRange{first, second, out, none, work, lo, hi});
-  } else {
-    LLVM::LLVMFuncOp kernel = emitConvInputGrad(k.module, *spec, k.target);
-    Value work = k.work(convInputGradWorkBytes(*spec, k.target));
-    LLVM::CallOp::create(k.b, k.loc, kernel, ValueRange{first, second, out, work, lo, hi});
+
+  Kernel finish() {
+    AffineExpr perExample = getAffineConstantExpr(
+        spec.groups * spec.outPixels() * spec.terms() * spec.filters, k.b.getContext());
+    return k.finish(examples() * perExample, true);
   }
-  return k.finish(cost, true);
+
+  Kernel forward(bool hasBias, bool relu) {
+    spec.epilogue = hasBias ? (relu ? Epilogue::BiasRelu : Epilogue::Bias)
+                            : (relu ? Epilogue::Relu : Epilogue::None);
+    LLVM::LLVMFuncOp kernel = emitConvForward(k.module, spec, k.target);
+    Value bias =
+        hasBias ? k.address(op->getOperand(2)) : Value(LLVM::ZeroOp::create(k.b, k.loc, k.ptr));
+    Value x = first(), w = second(), y = out();
+    Value work = k.work(convForwardWorkBytes(spec, k.target));
+    auto [lo, hi] = parts();
+    LLVM::CallOp::create(k.b, k.loc, kernel, ValueRange{x, w, y, bias, work, lo, hi});
+    return finish();
+  }
+
+  Kernel inputGrad() {
+    LLVM::LLVMFuncOp kernel = emitConvInputGrad(k.module, spec, k.target);
+    Value g = first(), w = second(), dx = out();
+    Value work = k.work(convInputGradWorkBytes(spec, k.target));
+    auto [lo, hi] = parts();
+    LLVM::CallOp::create(k.b, k.loc, kernel, ValueRange{g, w, dx, work, lo, hi});
+    return finish();
+  }
+
+  /// Tasks share the positions of the weights, or the groups if there are several.
+  Kernel weightGrad() {
+    LLVM::LLVMFuncOp kernel = emitConvWeightGrad(k.module, spec, k.target);
+    Value x = first(), g = second(), dw = out(), n = k.size(examples());
+    Value work = k.work(convWeightGradWorkBytes(spec, k.target)), leaves = k.leafCount(n);
+    Value none = k.c(0), filters = k.c(spec.filters), terms = k.c(spec.terms());
+    if (spec.groups == 1) {
+      ConvWeightSplit split = convWeightGradSplit(spec, k.target);
+      auto [lo, hi] =
+          emitTaskRange(k.b, k.loc, split.filters ? filters : terms, split.step, k.task, k.tasks);
+      Value f0 = split.filters ? lo : none, f1 = split.filters ? hi : filters;
+      Value q0 = split.filters ? none : lo, q1 = split.filters ? terms : hi;
+      k.when(k.less(lo, hi), [&] {
+        LLVM::CallOp::create(k.b, k.loc, kernel,
+                             ValueRange{x, g, dw, work, n, leaves, f0, f1, q0, q1});
+      });
+      return finish();
+    }
+    Type element = typeOf(op->getResult(0)).getElementType();
+    auto part = [&](Value address, Value group, int64_t elements) {
+      return k.pointerTo(address, element, k.mul(group, k.c(elements)));
+    };
+    auto [lo, hi] = emitTaskRange(k.b, k.loc, k.c(spec.groups), 1, k.task, k.tasks);
+    k.loop(lo, hi, k.c(1), [&](Value group) {
+      LLVM::CallOp::create(k.b, k.loc, kernel,
+                           ValueRange{part(x, group, spec.channels * spec.pixels()),
+                                      part(g, group, spec.filters * spec.outPixels()),
+                                      part(dw, group, spec.filters * spec.terms()), work, n, leaves,
+                                      none, filters, none, terms});
+    });
+    return finish();
+  }
+};
+
+} // namespace
+
+Kernel buildConvolutionKernel(ConvolveOpInterface op, KernelBuilder &k) {
+  ConvolutionRule form = op.getConvolutionRule();
+  auto typeOf = [&](Value value) { return cast<RankedTensorType>(value.getType()); };
+  Value result = op->getResult(0), first = op->getOperand(0), second = op->getOperand(1);
+  switch (form.kind) {
+  case ConvolutionRule::Forward: {
+    // The channels follow from the weights: those of the picture may be known to the run only.
+    RankedTensorType x = typeOf(first), w = typeOf(second);
+    auto picture = RankedTensorType::get(
+        {1, w.getDimSize(1) * form.groups, x.getDimSize(2), x.getDimSize(3)}, x.getElementType());
+    return ConvolutionKernel{op, k, specOf(form, picture, w.getDimSize(0))}.forward(
+        op->getNumOperands() > 2, form.relu);
+  }
+  case ConvolutionRule::InputGrad:
+    return ConvolutionKernel{op, k, specOf(form, typeOf(result), typeOf(second).getDimSize(0))}
+        .inputGrad();
+  case ConvolutionRule::WeightGrad:
+    return ConvolutionKernel{op, k, specOf(form, typeOf(first), typeOf(result).getDimSize(0))}
+        .weightGrad();
+  }
+  llvm_unreachable("no other convolution");
 }
 
 } // namespace pdg

@@ -105,11 +105,10 @@ private:
   mlir::Value work_;
 };
 
-/// Builds the kernel of a fused group, a reduction, a contraction, a convolution, a scatter.
+/// Builds the kernel of a fused group, a reduction, a contraction, a scatter.
 Kernel buildFusedKernel(mlir::Operation *fused, KernelBuilder &k);
 Kernel buildReductionKernel(ReductionOpInterface op, KernelBuilder &k);
 Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k);
-mlir::FailureOr<Kernel> buildConvolutionKernel(ConvolutionOpInterface op, KernelBuilder &k);
 Kernel buildScatterKernel(ScatterOpInterface op, KernelBuilder &k);
 
 } // namespace pdg

@@ -5,6 +5,7 @@
 #include "ir/math/emit_value.h"
 #include "ir/ops/control.h"
 #include "ir/ops/variable.h"
+#include "passes/codegen/cpu/window_kernels.h"
 #include "passes/codegen/cpu/order_kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,11 +158,10 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
     launch(buildSortKernel(sort, k));
   } else if (auto placed = dyn_cast<PlaceOpInterface>(op)) {
     launch(buildPlaceKernel(placed, k));
-  } else if (auto convolution = dyn_cast<ConvolutionOpInterface>(op)) {
-    FailureOr<Kernel> kernel = buildConvolutionKernel(convolution, k);
-    if (failed(kernel))
-      return failure();
-    launch(*kernel);
+  } else if (auto convolution = dyn_cast<ConvolveOpInterface>(op)) {
+    launch(buildConvolutionKernel(convolution, k));
+  } else if (auto pooling = dyn_cast<PoolOpInterface>(op)) {
+    launch(buildPoolingKernel(pooling, k));
   } else {
     return op->emitOpError("has no native code");
   }

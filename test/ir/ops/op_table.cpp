@@ -249,30 +249,48 @@ static void leavesCases(CaseMaker &m, const std::string &op) {
 
 /// Pictures, weights and how the window moves.
 struct Moves {
-  Shape x, w, stride, padding;
+  Shape x, w, stride, padding, dilation = {1, 1};
+  int64_t groups = 1;
 };
 
-static int64_t moved(int64_t size, int64_t window, int64_t stride, int64_t padding) {
-  return (size + 2 * padding - window) / stride + 1;
+static int64_t moved(int64_t size, int64_t window, int64_t stride, int64_t before, int64_t after,
+                     int64_t dilation = 1) {
+  return (size + before + after - (window - 1) * dilation - 1) / stride + 1;
 }
 
 static void convolutionCases(CaseMaker &m, const std::string &op) {
   const Moves all[] = {
-      {{2, 2, 4, 5}, {3, 2, 2, 3}, {1, 1}, {0, 0}}, {{1, 1, 6, 6}, {2, 1, 3, 3}, {2, 2}, {1, 1}},
-      {{2, 1, 5, 7}, {1, 1, 3, 2}, {1, 3}, {2, 0}}, {{32, 1, 4, 4}, {2, 1, 2, 2}, {1, 1}, {1, 0}},
-      {{0, 2, 3, 3}, {2, 2, 2, 2}, {1, 1}, {0, 0}}, {{3, 3, 9, 9}, {17, 3, 3, 3}, {1, 2}, {1, 1}},
+      {{2, 2, 4, 5}, {3, 2, 2, 3}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 1, 6, 6}, {2, 1, 3, 3}, {2, 2}, {1, 1, 1, 1}},
+      {{2, 1, 5, 7}, {1, 1, 3, 2}, {1, 3}, {2, 2, 0, 0}},
+      {{32, 1, 4, 4}, {2, 1, 2, 2}, {1, 1}, {1, 1, 0, 0}},
+      {{0, 2, 3, 3}, {2, 2, 2, 2}, {1, 1}, {0, 0, 0, 0}},
+      {{3, 3, 9, 9}, {17, 3, 3, 3}, {1, 2}, {1, 1, 1, 1}},
+      {{2, 1, 7, 6}, {2, 1, 3, 2}, {1, 1}, {1, 0, 0, 2}, {2, 3}},
+      {{1, 2, 7, 9}, {2, 2, 2, 3}, {2, 3}, {0, 2, 3, 1}, {3, 2}},
+      {{2, 4, 3, 4}, {2, 2, 2, 2}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 2},
+      {{2, 3, 4, 4}, {6, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 3},
+      {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 3, 1, 40}, {2, 3, 1, 5}, {1, 2}, {0, 0, 2, 1}, {1, 2}},
+      {{1, 1, 1, 5000}, {1, 1, 1, 3}, {1, 1}, {0, 0, 1, 1}},
   };
   for (DType dtype : kFloats)
-    for (const auto &[x, w, stride, padding] : all) {
-      Shape g{x[0], w[0], moved(x[2], w[2], stride[0], padding[0]),
-              moved(x[3], w[3], stride[1], padding[1])};
-      std::string text = "{stride = " + list(stride) + ", padding = " + list(padding) + "}";
-      if (op == "conv2d")
-        m.add({{dtype, x}, {dtype, w}}, text, "b-");
+    for (const auto &[x, w, stride, padding, dilation, groups] : all) {
+      Shape g{x[0], w[0]};
+      for (int axis : {0, 1})
+        g.push_back(moved(x[2 + axis], w[2 + axis], stride[axis], padding[2 * axis],
+                          padding[2 * axis + 1], dilation[axis]));
+      std::string text = "stride = " + list(stride) + ", padding = " + list(padding) +
+                         ", dilation = " + list(dilation) + ", " + number("groups", groups) + "}";
+      if (op == "conv2d") {
+        m.add({{dtype, x}, {dtype, w}}, "{" + text, "b-");
+        m.add({{dtype, x}, {dtype, w}, {dtype, {w[0]}}}, "{" + text, "b--");
+        m.add({{dtype, x}, {dtype, w}, {dtype, {w[0]}}}, "{relu, " + text, "b--");
+      }
       if (op == "conv2d_input_grad")
-        m.add({{dtype, g}, {dtype, w}, {dtype, x}}, text, "b-b");
+        m.add({{dtype, g}, {dtype, w}}, "{picture = " + list({x[2], x[3]}) + ", " + text, "b-");
       if (op == "conv2d_weight_grad")
-        m.add({{dtype, x}, {dtype, g}, {dtype, w}}, text, "bb-");
+        m.add({{dtype, x}, {dtype, g}}, "{window = " + list({w[2], w[3]}) + ", " + text, "bb");
     }
 }
 
@@ -281,20 +299,34 @@ static void poolingCases(CaseMaker &m, const std::string &op) {
     Shape x, window, stride, padding;
   };
   const Pool all[] = {
-      {{2, 1, 4, 6}, {2, 2}, {2, 2}, {0, 0}},  {{1, 2, 5, 5}, {3, 2}, {1, 1}, {0, 0}},
-      {{2, 1, 5, 18}, {3, 3}, {2, 1}, {1, 1}}, {{1, 1, 7, 7}, {2, 2}, {3, 3}, {1, 0}},
-      {{0, 1, 4, 4}, {2, 2}, {2, 2}, {0, 0}},
+      {{2, 1, 4, 6}, {2, 2}, {2, 2}, {0, 0, 0, 0}},
+      {{1, 2, 5, 5}, {3, 2}, {1, 1}, {0, 0, 0, 0}},
+      {{2, 1, 5, 18}, {3, 3}, {2, 1}, {1, 1, 1, 1}},
+      {{1, 1, 7, 7}, {2, 2}, {3, 3}, {1, 1, 0, 0}},
+      {{0, 1, 4, 4}, {2, 2}, {2, 2}, {0, 0, 0, 0}},
+      {{2, 1, 5, 7}, {2, 2}, {2, 2}, {0, 1, 1, 0}},
+      {{1, 1, 4, 150}, {2, 3}, {2, 3}, {0, 0, 0, 2}},
+      {{1, 1, 3, 70}, {3, 3}, {2, 2}, {1, 0, 2, 1}},
+      {{1, 1, 9, 11}, {2, 2}, {5, 6}, {0, 0, 0, 0}},
+      {{1, 1, 10, 12}, {9, 10}, {1, 1}, {3, 0, 0, 5}},
+      {{2, 3, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
   };
   for (DType dtype : kFloats)
     for (const auto &[x, window, stride, padding] : all) {
-      std::string text = "{window = " + list(window) + ", stride = " + list(stride) +
+      std::string text = "window = " + list(window) + ", stride = " + list(stride) +
                          ", padding = " + list(padding) + "}";
-      Shape g{x[0], x[1], moved(x[2], window[0], stride[0], padding[0]),
-              moved(x[3], window[1], stride[1], padding[1])};
-      if (op == "max_pool2d")
-        m.add({{dtype, x}}, text, "b");
+      Shape g{x[0], x[1]};
+      for (int axis : {0, 1})
+        g.push_back(moved(x[2 + axis], window[axis], stride[axis], padding[2 * axis],
+                          padding[2 * axis + 1]));
+      if (op == "max_pool2d" || op == "sum_pool2d")
+        m.add({{dtype, x}}, "{" + text, "b");
+      else if (op == "max_pool2d_at")
+        m.add({{dtype, x}, {dtype, x}}, "{" + text, "bb");
+      else if (op == "max_pool2d_grad")
+        m.add({{dtype, g}, {dtype, x}}, "{" + text, "bb");
       else
-        m.add({{dtype, g}, {dtype, x}}, text, "bb");
+        m.add({{dtype, g}}, "{picture = " + list({x[2], x[3]}) + ", " + text, "b");
     }
 }
 
@@ -353,7 +385,8 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
     contractionCases(m);
   } else if (isOneOf({"conv2d", "conv2d_input_grad", "conv2d_weight_grad"})) {
     convolutionCases(m, op);
-  } else if (isOneOf({"max_pool2d", "max_pool2d_grad"})) {
+  } else if (isOneOf({"max_pool2d", "max_pool2d_at", "max_pool2d_grad", "sum_pool2d",
+                      "sum_pool2d_grad"})) {
     poolingCases(m, op);
   } else {
     return false;

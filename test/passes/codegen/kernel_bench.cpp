@@ -71,7 +71,8 @@ void benchConv(const char *name, int64_t examples, int64_t leaves, const ConvSpe
   };
   using Forward = void(void *, void *, void *, void *, void *, int64_t, int64_t);
   using InputGrad = void(void *, void *, void *, void *, int64_t, int64_t);
-  using WeightGrad = void(void *, void *, void *, void *, int64_t, int64_t, int64_t, int64_t);
+  using WeightGrad =
+      void(void *, void *, void *, void *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
   auto *first = jit.lookup<Forward>(forward);
   auto *second = jit.lookup<InputGrad>(inputGrad);
   auto *third = jit.lookup<WeightGrad>(weightGrad);
@@ -81,14 +82,16 @@ void benchConv(const char *name, int64_t examples, int64_t leaves, const ConvSpe
   report("input gradient",
          bestSeconds([&] { second(y.data(), w.data(), x.data(), work.data(), 0, examples); }));
   report("weight gradient", bestSeconds([&] {
-           third(x.data(), y.data(), w.data(), work.data(), examples, leaves, 0, s.terms());
+           third(x.data(), y.data(), w.data(), work.data(), examples, leaves, 0, s.filters, 0,
+                 s.terms());
          }));
 }
 
 ConvSpec square(int64_t channels, int64_t size, int64_t filters, int64_t kernel, int64_t pad) {
   ConvSpec s;
   s.channels = channels, s.height = s.width = size, s.filters = filters;
-  s.kernelH = s.kernelW = kernel, s.padH = s.padW = pad;
+  s.kernelH = s.kernelW = kernel;
+  s.padTop = s.padBottom = s.padLeft = s.padRight = pad;
   return s;
 }
 

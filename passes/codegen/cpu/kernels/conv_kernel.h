@@ -12,6 +12,9 @@ struct GemmCall {
   Value a, b, c, bias, work, m0, m1, n0, n1, m, n, k;
 };
 
+/// The example and the group of a part (example, group).
+std::pair<Value, Value> exampleAndGroup(Emitter &e, const ConvSpec &spec, Value part);
+
 void emitGemmCall(Emitter &e, mlir::LLVM::LLVMFuncOp gemm, const GemmCall &call);
 
 /// The symbol name of a kernel: its kind and its whole specification.

@@ -24,8 +24,8 @@ struct WeightGradPlan {
 
 class WeightGradEmitter {
 public:
-  WeightGradEmitter(OpBuilder &builder, LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp gemm,
-                    const ConvSpec &spec, const WeightGradPlan &plan, const TargetInfo &target);
+  WeightGradEmitter(OpBuilder &builder, LLVM::LLVMFuncOp function, const ConvSpec &spec,
+                    const WeightGradPlan &plan, const TargetInfo &target);
   void emit();
 
 private:
@@ -34,10 +34,11 @@ private:
   void eachRow(llvm::function_ref<void(Value offset, Value count)> body);
 
   Emitter e;
-  LLVM::LLVMFuncOp gemm;
+  ModuleOp module;
   const ConvSpec &spec;
   const WeightGradPlan &plan;
-  Value x, g, dw, work, examples, leaves, q0, q1;
+  const TargetInfo &target;
+  Value x, g, dw, work, examples, leaves, f0, f1, q0, q1;
   Value sums, productWork;
 };
 
@@ -58,7 +59,7 @@ static WeightGradPlan planWeightGrad(const ConvSpec &spec, const TargetInfo &tar
   product.accumulate = true;
   product.m = plan.transposed ? spec.terms() : spec.filters;
   product.n = plan.transposed ? spec.filters : spec.terms();
-  product.k = plan.columns.blockPixels(spec);
+  product.k = plan.columns.blockPixels();
   product.lda = plan.transposed ? plan.columns.stride : spec.outPixels();
   product.ldb = plan.transposed ? spec.outPixels() : plan.columns.stride;
   plan.sumElements = llvm::alignTo(spec.filters * spec.terms(), 16);
@@ -66,23 +67,23 @@ static WeightGradPlan planWeightGrad(const ConvSpec &spec, const TargetInfo &tar
 }
 
 WeightGradEmitter::WeightGradEmitter(OpBuilder &builder, LLVM::LLVMFuncOp function,
-                                     LLVM::LLVMFuncOp gemm, const ConvSpec &spec,
-                                     const WeightGradPlan &plan, const TargetInfo &target)
-    : e(builder, function.getLoc(), spec.isF64, target), gemm(gemm), spec(spec), plan(plan) {
-  Value *fields[] = {&x, &g, &dw, &work, &examples, &leaves, &q0, &q1};
+                                     const ConvSpec &spec, const WeightGradPlan &plan,
+                                     const TargetInfo &target)
+    : e(builder, function.getLoc(), spec.isF64, target),
+      module(function->getParentOfType<ModuleOp>()), spec(spec), plan(plan), target(target) {
+  Value *fields[] = {&x, &g, &dw, &work, &examples, &leaves, &f0, &f1, &q0, &q1};
   for (auto [field, argument] : llvm::zip_equal(fields, function.getArguments()))
     *field = argument;
   sums = e.at(work, plan.columns.pictureElements + plan.columns.columnElements);
   productWork = e.at(sums, 5 * plan.sumElements);
 }
 
-/// Visits the parts of a sum that belong to q0 <= q < q1, which lie together.
+/// Visits the parts of a sum that belong to the kernel's range and lie together.
 void WeightGradEmitter::eachRow(llvm::function_ref<void(Value offset, Value count)> body) {
-  Value count = e.sub(q1, q0);
   if (plan.transposed)
-    return body(e.mul(q0, e.c(spec.filters)), e.mul(count, e.c(spec.filters)));
-  e.loop(e.c(0), e.c(spec.filters), 1,
-         [&](Value f) { body(e.add(e.mul(f, e.c(spec.terms())), q0), count); });
+    return e.loop(q0, q1, 1,
+                  [&](Value q) { body(e.add(e.mul(q, e.c(spec.filters)), f0), e.sub(f1, f0)); });
+  e.loop(f0, f1, 1, [&](Value f) { body(e.add(e.mul(f, e.c(spec.terms())), q0), e.sub(q1, q0)); });
 }
 
 /// Leaves are joined like a binary counter: leaf l is the right child of as many joins as l ends in
@@ -120,23 +121,21 @@ void WeightGradEmitter::emit() {
 void WeightGradEmitter::emitLeaf(ColumnEmitter &columns, Value sum, Value begin, Value end) {
   eachRow([&](Value offset, Value count) { emitClear(e, e.at(sum, offset), count); });
   Value filters = e.c(spec.filters), terms = e.c(spec.terms());
-  Value pixels = e.c(plan.columns.blockPixels(spec));
   e.loop(begin, end, 1, [&](Value n) {
-    columns.setPicture(e.at(x, e.mul(n, e.c(spec.channels * spec.height * spec.width))));
-    Value cotangent = e.at(g, e.mul(n, e.c(spec.filters * spec.outPixels())));
-    e.loop(e.c(0), e.c(spec.outHeight()), plan.columns.blockRows, [&](Value row) {
-      Value block = columns.fill(row, q0, q1);
-      if (plan.columns.direct)
-        block = e.at(block, e.mul(row, e.c(spec.outWidth())));
-      Value part = e.at(cotangent, e.mul(row, e.c(spec.outWidth())));
+    columns.setPicture(e.at(x, e.mul(n, e.c(spec.groups * spec.channels * spec.pixels()))));
+    Value cotangent = e.at(g, e.mul(n, e.c(spec.groups * spec.filters * spec.outPixels())));
+    columns.eachBlock([&](const ColumnEmitter::Block &block) {
+      GemmSpec product = plan.product;
+      product.k = block.pixels;
+      LLVM::LLVMFuncOp gemm = emitGemm(module, product, target);
+      Value pixels = e.c(block.pixels), from = columns.fill(block, q0, q1);
+      Value part = e.at(cotangent, columns.firstPixel(block));
       if (plan.transposed)
-        emitGemmCall(
-            e, gemm,
-            {block, part, sum, {}, productWork, q0, q1, e.c(0), filters, terms, filters, pixels});
+        emitGemmCall(e, gemm,
+                     {from, part, sum, {}, productWork, q0, q1, f0, f1, terms, filters, pixels});
       else
-        emitGemmCall(
-            e, gemm,
-            {part, block, sum, {}, productWork, e.c(0), filters, q0, q1, filters, terms, pixels});
+        emitGemmCall(e, gemm,
+                     {part, from, sum, {}, productWork, f0, f1, q0, q1, filters, terms, pixels});
     });
   });
 }
@@ -146,7 +145,7 @@ void WeightGradEmitter::emitResult(Value sum) {
     return eachRow([&](Value offset, Value count) {
       emitCopy(e, e.at(sum, offset), e.at(dw, offset), count);
     });
-  e.loop(e.c(0), e.c(spec.filters), 1, [&](Value f) {
+  e.loop(f0, f1, 1, [&](Value f) {
     Value to = e.at(dw, e.mul(f, e.c(spec.terms())));
     e.loop(q0, q1, 1, [&](Value q) {
       e.storeScalar(e.loadScalar(e.at(sum, e.add(e.mul(q, e.c(spec.filters)), f))), e.at(to, q));
@@ -161,9 +160,18 @@ int64_t convWeightGradWorkBytes(const ConvSpec &spec, const TargetInfo &target) 
          gemmWorkBytes(plan.product, target);
 }
 
-int64_t convWeightGradStep(const ConvSpec &spec, const TargetInfo &target) {
+ConvWeightSplit convWeightGradSplit(const ConvSpec &spec, const TargetInfo &target) {
   WeightGradPlan plan = planWeightGrad(spec, target);
-  return plan.transposed ? gemmRowStep(plan.product, target) : gemmColumnStep(plan.product, target);
+  int64_t rowStep = gemmRowStep(plan.product, target);
+  int64_t columnStep = gemmColumnStep(plan.product, target);
+  int64_t termStep = plan.transposed ? rowStep : columnStep;
+  int64_t filterStep = plan.transposed ? columnStep : rowStep;
+  // Along the terms, each thread copies its own columns only; along the filters, all of them.
+  int64_t termUnits = llvm::divideCeil(spec.terms(), termStep);
+  int64_t filterUnits = llvm::divideCeil(spec.filters, filterStep);
+  if (termUnits >= 4 || termUnits >= filterUnits)
+    return {false, termStep};
+  return {true, filterStep};
 }
 
 LLVM::LLVMFuncOp emitConvWeightGrad(ModuleOp module, const ConvSpec &spec,
@@ -172,13 +180,12 @@ LLVM::LLVMFuncOp emitConvWeightGrad(ModuleOp module, const ConvSpec &spec,
   if (auto existing = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return existing;
   WeightGradPlan plan = planWeightGrad(spec, target);
-  LLVM::LLVMFuncOp gemm = emitGemm(module, plan.product, target);
   OpBuilder builder(module.getContext());
   Type pointer = LLVM::LLVMPointerType::get(module.getContext()), i64 = builder.getI64Type();
   SmallVector<Type> arguments(4, pointer);
-  arguments.append(4, i64);
+  arguments.append(6, i64);
   LLVM::LLVMFuncOp function = startFunction(module, name, arguments, builder);
-  WeightGradEmitter(builder, function, gemm, spec, plan, target).emit();
+  WeightGradEmitter(builder, function, spec, plan, target).emit();
   return function;
 }
 

@@ -3,6 +3,7 @@
 #include "passes/codegen/cpu/kernels/emitter.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -49,7 +50,8 @@ Value Emitter::at(Value pointer, Value offset) {
   std::optional<int64_t> known = constant(offset);
   if (known == 0)
     return pointer;
-  if (known && *known == static_cast<int32_t>(*known))
+  // GEPs hold constants of 29 bits only.
+  if (known && llvm::isInt<29>(*known))
     return LLVM::GEPOp::create(b, loc, ptr, elem, pointer,
                                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*known)});
   return LLVM::GEPOp::create(b, loc, ptr, elem, pointer, ArrayRef<LLVM::GEPArg>{offset});

@@ -61,6 +61,8 @@ public:
   Value gather(Value pointer, Value stride, Value mask = {});
   /// Loads lane l from `pointer + offsets[l]`.
   Value gather(Value pointer, llvm::ArrayRef<int64_t> offsets, Value mask);
+  /// Loads lane l from `pointer + offsets[l]`, where `offsets` is a vector of i64.
+  Value gatherAt(Value pointer, Value offsets, Value mask);
 
   // Vectors.
   Value zero(); ///< A vector of +0.
@@ -84,9 +86,6 @@ public:
   /// Emits a choice between two lists of values of the same types.
   Values choose(Value condition, llvm::function_ref<Values()> then,
                 llvm::function_ref<Values()> otherwise);
-
-private:
-  Value gatherAt(Value pointer, Value offsets, Value mask);
 };
 
 /// Starts `void name(types...)` at the end of `module`, with `builder` at the start of its body and
