@@ -14,7 +14,7 @@ const std::map<std::string, const Builtin *> &allBuiltins() {
     for (ArrayRef<Builtin> part :
          {elementwiseBuiltins(), mathBuiltins(), reductionBuiltins(), statisticsBuiltins(),
           shapeBuiltins(), layoutBuiltins(), orderBuiltins(), matrixBuiltins(), productBuiltins(),
-          randomBuiltins()})
+          windowBuiltins(), randomBuiltins()})
       for (const Builtin &builtin : part)
         map->emplace(builtin.name, &builtin);
     return map;

@@ -56,8 +56,6 @@ public:
   std::optional<int64_t> axis(size_t i, int64_t rank, int64_t otherwise);
   /// Axes, ascending; all if the argument is absent.
   std::optional<llvm::SmallVector<int64_t>> axes(size_t i, int64_t rank);
-  /// Two numbers, or one that counts for both.
-  std::optional<llvm::SmallVector<int64_t>> pair(size_t i, llvm::ArrayRef<int64_t> otherwise);
   Diagnostic &error(size_t i, const std::string &expected);
 
 private:
@@ -83,6 +81,7 @@ llvm::ArrayRef<Builtin> layoutBuiltins();
 llvm::ArrayRef<Builtin> orderBuiltins();
 llvm::ArrayRef<Builtin> matrixBuiltins();
 llvm::ArrayRef<Builtin> productBuiltins();
+llvm::ArrayRef<Builtin> windowBuiltins();
 llvm::ArrayRef<Builtin> randomBuiltins();
 
 } // namespace pdg
