@@ -1,6 +1,6 @@
-"""Measures a training step of ours beside PyTorch's and JAX's, in turns, in one run.
+"""Measures training steps of ours beside PyTorch's and JAX's, in turns, in one run.
 
-Called by `./dev bench`. With --peers, PyTorch and JAX are installed from PyPI into a virtual
+Called by `./dev bench [w2] [w3]`. With --peers, PyTorch and JAX are installed from PyPI into a virtual
 environment in the build folder; once there, they take part in every run.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -30,10 +30,11 @@ class Failed(Exception):
 class Peer:
     """A framework in a process of its own that waits to be told how many steps to do."""
 
-    def __init__(self, name, script, threads):
+    def __init__(self, name, script, workload, threads):
         self.name = name
         self.process = subprocess.Popen(
-            [os.path.join(VENV, "bin", "python"), os.path.join(HERE, "peers", script), str(threads)],
+            [os.path.join(VENV, "bin", "python"), os.path.join(HERE, "peers", script), workload,
+             str(threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.version = self.answer()["version"]
 
@@ -66,16 +67,16 @@ class Pdg:
     name = "pdg"
     short_run = 100
 
-    def __init__(self, threads, folder):
+    def __init__(self, workload, threads, folder):
         self.program = os.path.join(BUILD, "bin", "pdc")
         self.fetched = os.path.join(folder, "values.npz")
         images, labels = workloads.batches()
         start = os.path.join(folder, "initial.safetensors")
         workloads.write_safetensors(
-            start, workloads.with_adam_states(workloads.weights()))
+            start, workloads.with_adam_states(workloads.weights(workload)))
         np.save(os.path.join(folder, "images.npy"), images)
         np.save(os.path.join(folder, "labels.npy"), labels)
-        self.arguments = [os.path.join(HERE, "w2.pdg"), "--quiet", "--threads", str(threads),
+        self.arguments = [os.path.join(HERE, f"{workload}.pdg"), "--quiet", "--threads", str(threads),
                           "--load", start, "--only", "net",
                           "--feed", f"images={folder}/images.npy",
                           "--feed", f"labels={folder}/labels.npy", "--fetch", self.fetched]
@@ -112,20 +113,20 @@ def install_peers():
     subprocess.run([python, "-m", "pip", "install", "-q", "torch", "jax", "numpy"], check=True)
 
 
-def start_contenders(threads, folder):
+def start_contenders(workload, threads, folder):
     contenders = []
-    makers = [lambda: Pdg(threads, folder)]
+    makers = [lambda: Pdg(workload, threads, folder)]
     if os.path.exists(os.path.join(VENV, "bin", "python")):
-        makers += [lambda: Peer("PyTorch eager", "torch_eager.py", threads),
-                   lambda: Peer("JAX jit", "jax_jit.py", threads)]
+        makers += [lambda: Peer("PyTorch eager", "torch_eager.py", workload, threads),
+                   lambda: Peer("JAX jit", "jax_jit.py", workload, threads)]
     for make in makers:
         contender = None
         try:
             contender = make()
             contender.loss = contender.first_loss()
             # A warm-up that also says how many steps fill a repetition.
-            contender.seconds_per_step(500)
-            contender.estimate = contender.seconds_per_step(1000)
+            contender.estimate = contender.seconds_per_step(100)
+            contender.estimate = contender.seconds_per_step(steps_in(contender, 0.5))
             contender.times = []
             contenders.append(contender)
         except (Failed, OSError, ValueError) as reason:
@@ -134,12 +135,15 @@ def start_contenders(threads, folder):
     return contenders
 
 
+def steps_in(contender, seconds):
+    return max(50, int(seconds / max(contender.estimate, 1e-6)))
+
+
 def measure(contenders, rounds, seconds):
     """Takes the contenders in turns, so that a slow spell of the machine meets all of them."""
     for number in range(rounds):
         for contender in contenders:
-            steps = max(100, int(seconds / max(contender.estimate, 1e-6)))
-            contender.times.append(contender.seconds_per_step(steps))
+            contender.times.append(contender.seconds_per_step(steps_in(contender, seconds)))
         if sys.stderr.isatty():
             last = number + 1 == rounds
             text = "\r\033[K" if last else f"\rround {number + 1} of {rounds}"
@@ -158,14 +162,14 @@ def median(times):
     return float(np.median(times))
 
 
-def report(contenders, threads):
-    print(f"W2: 784-256-10, batch 64, Adam, f32, {threads} threads; {processor()}")
+def report(workload, contenders, threads):
+    print(f"{workloads.TITLES[workload]}, batch 64, Adam, f32, {threads} threads; {processor()}")
     print(f"{'':<16} {'version':<16} {'ms per step: min':>16} {'median':>8} {'max':>8} "
           f"{'GFLOP/s':>8} {'loss after 10':>14}")
     for c in contenders:
         low, mid, high = min(c.times) * 1e3, median(c.times) * 1e3, max(c.times) * 1e3
         print(f"{c.name:<16} {c.version:<16} {low:>16.3f} {mid:>8.3f} {high:>8.3f} "
-              f"{workloads.MFLOP_PER_STEP / mid:>8.0f} {c.loss:>14.6f}")
+              f"{workloads.mflop_per_step(workload) / mid:>8.0f} {c.loss:>14.6f}")
     ours = next((c for c in contenders if c.name == "pdg"), None)
     for peer in contenders:
         if ours and peer is not ours:
@@ -176,19 +180,9 @@ def report(contenders, threads):
                 print(f"warning: the losses of pdg and {peer.name} differ: not the same work")
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("--peers", action="store_true", help="install PyTorch and JAX if needed")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.0, help="per repetition")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    if options.peers:
-        install_peers()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    os.environ["OMP_NUM_THREADS"] = str(options.threads)
+def run(workload, options):
     with tempfile.TemporaryDirectory() as folder:
-        contenders = start_contenders(options.threads, folder)
+        contenders = start_contenders(workload, options.threads, folder)
         try:
             measure(contenders, options.rounds, options.seconds)
         finally:
@@ -196,7 +190,26 @@ def main():
                 contender.close()
     if not contenders:
         sys.exit("bench: nothing could be measured")
-    report(contenders, options.threads)
+    report(workload, contenders, options.threads)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("workloads", nargs="*", metavar="workload", help="w2, w3 (default: both)")
+    parser.add_argument("--peers", action="store_true", help="install PyTorch and JAX if needed")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1.0, help="per repetition")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    for workload in options.workloads:
+        if workload not in workloads.LAYERS:
+            parser.error(f"no workload '{workload}': there are {', '.join(workloads.LAYERS)}")
+    if options.peers:
+        install_peers()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    for workload in options.workloads or workloads.LAYERS:
+        run(workload, options)
 
 
 if __name__ == "__main__":

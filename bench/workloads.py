@@ -1,7 +1,9 @@
 """What is measured, for every contender alike: initial weights, batches, steps.
 
-W2 is a 784-256-10 network with relu, softmax cross-entropy and Adam (lr 1e-3, eps 1e-8) on batches
-of 64 Fashion-MNIST pictures. Weights are stored [in, out]; all numbers are f32.
+Both train on batches of 64 Fashion-MNIST pictures with softmax cross-entropy and Adam (lr 1e-3, eps
+1e-8). W2 is a 784-256-10 network with relu. W3 is LeNet: convolutions of 5x5 with 20 and 50 filters,
+each followed by a 2x2 max pooling, then 500 units with relu and 10. Weights of dense layers are
+stored [in, out], of convolutions [out, in, 5, 5]; all numbers are f32.
 """
 # SPDX-License-Identifier: Apache-2.0
 import gzip
@@ -13,10 +15,26 @@ import numpy as np
 
 PICTURES = "/usr/share/datasets/fashion-mnist"
 BATCHES, BATCH = 8, 64
-LAYERS = {"hidden": (784, 256), "output": (256, 10)}
 LEARNING_RATE = 1e-3
-# Products of a step: forward, weight gradient, and the input gradient of all layers but the first.
-MFLOP_PER_STEP = 2 * BATCH * (2 * 784 * 256 + 3 * 256 * 10) / 1e6
+# The shape of the weights of each layer; the bias has the size of the first or last axis.
+LAYERS = {
+    "w2": {"hidden": (784, 256), "output": (256, 10)},
+    "w3": {"conv1": (20, 1, 5, 5), "conv2": (50, 20, 5, 5), "hidden": (800, 500), "output": (500, 10)},
+}
+TITLES = {
+    "w2": "W2: 784-256-10",
+    "w3": "W3: LeNet, 5x5 convolutions 1-20-50, 500 units",
+}
+# Multiply-adds of an example: of the first layer forward and weight gradient, of all others also
+# the input gradient.
+MULTIPLY_ADDS = {
+    "w2": 2 * 784 * 256 + 3 * 256 * 10,
+    "w3": 2 * 20 * 25 * 24 * 24 + 3 * (50 * 500 * 8 * 8 + 800 * 500 + 500 * 10),
+}
+
+
+def mflop_per_step(workload):
+    return 2 * BATCH * MULTIPLY_ADDS[workload] / 1e6
 
 
 def read_idx(name, header):
@@ -33,19 +51,21 @@ def batches():
     return images, labels.reshape(BATCHES, BATCH).astype(np.int64)
 
 
-def weights():
+def weights(workload):
     """The initial parameters by name; uniform in +-1/sqrt(inputs), from a fixed seed."""
     random = np.random.default_rng(1)
     values = {}
-    for layer, (inputs, units) in LAYERS.items():
+    for layer, shape in LAYERS[workload].items():
+        is_dense = len(shape) == 2
+        inputs, units = (shape[0], shape[1]) if is_dense else (np.prod(shape[1:]), shape[0])
         bound = 1 / np.sqrt(inputs)
-        values[f"{layer}.W"] = random.uniform(-bound, bound, (inputs, units)).astype(np.float32)
+        values[f"{layer}.W"] = random.uniform(-bound, bound, shape).astype(np.float32)
         values[f"{layer}.b"] = random.uniform(-bound, bound, units).astype(np.float32)
     return values
 
 
 def with_adam_states(weights):
-    """The variables of w2.pdg before its first step, by their names: a file holds all or none."""
+    """The variables of a script before its first step, by their names: a file holds all or none."""
     variables = {}
     for name, value in weights.items():
         variables[f"net.{name}"] = value

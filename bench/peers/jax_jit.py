@@ -1,4 +1,4 @@
-"""W2 in JAX: one jitted function per step that takes and gives back (donated) all state.
+"""W2 and W3 in JAX: one jitted function per step that takes and gives back (donated) all state.
 
 XLA sizes its pool of threads by the cores that the process may use; the benchmark sets those.
 """
@@ -15,8 +15,23 @@ import workloads  # noqa: E402
 from serve import serve  # noqa: E402
 
 
+def convolve(params, name, x):
+    y = jax.lax.conv_general_dilated(x, params[f"{name}.W"], (1, 1), "VALID")
+    return y + params[f"{name}.b"][:, None, None]
+
+
+def max_pool(x):
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+
+
 def loss_of(params, image, label):
-    hidden = jnp.maximum(image @ params["hidden.W"] + params["hidden.b"], 0)
+    features = image
+    if "conv1.W" in params:
+        x = image.reshape(-1, 1, 28, 28)
+        for name in ("conv1", "conv2"):
+            x = max_pool(convolve(params, name, x))
+        features = x.reshape(x.shape[0], -1)
+    hidden = jnp.maximum(features @ params["hidden.W"] + params["hidden.b"], 0)
     logits = hidden @ params["output.W"] + params["output.b"]
     chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), label[:, None], axis=1)
     return -chosen.mean()
@@ -37,8 +52,8 @@ def train_step(state, image, label):
     return (params, first, second, count), loss
 
 
-def main():
-    params = {name: jnp.asarray(value) for name, value in workloads.weights().items()}
+def main(workload):
+    params = {name: jnp.asarray(value) for name, value in workloads.weights(workload).items()}
     zeros = lambda: jax.tree.map(jnp.zeros_like, params)  # noqa: E731
     state = [(params, zeros(), zeros(), jnp.zeros((), jnp.int32)), None]
     pairs = [(jnp.asarray(x), jnp.asarray(y, jnp.int32)) for x, y in zip(*workloads.batches())]
@@ -49,4 +64,4 @@ def main():
     serve(jax.__version__, step, lambda: jax.block_until_ready(state), lambda: float(state[1]))
 
 
-main()
+main(sys.argv[1])
