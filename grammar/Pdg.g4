@@ -94,11 +94,11 @@ forStatement : 'for' pattern (',' pattern)? 'in' iterable body ;
 /** A range without (`..`) or with (`..=`) its upper end; or a data source, a list, instances. */
 iterable : expr (('..' | '..=') expr)? ;
 
-/** `while c { … }`; `max 100` bounds the number of rounds, so that the loop can be differentiated.
-    */
+/** `while c { … }` runs its body as long as `c` is true. `max 100` ends the loop after 100 rounds, if
+    the condition has not before: a loop with a bound can be differentiated. */
 whileStatement : 'while' expr ('max' expr)? body ;
 
-/** Leaves the innermost loop. */
+/** Leaves the innermost loop; of a loop over data, the pass ends. */
 breakStatement : 'break' ;
 
 /** Goes on with the next round of the innermost loop. */
