@@ -23,14 +23,26 @@ struct Carried {
   BlockArgument argument() { return loop.getBody().getArgument(1 + index); }
   OpOperand &init() { return loop->getOpOperand(2 + index); }
   OpOperand &yielded() { return loop.getBody().front().getTerminator()->getOpOperand(index); }
-  OpResult result() { return loop->getResult(index); }
+};
+
+/// An op around the op that contributes: a loop that carries the sum, or a condition that gives the
+/// contribution in one branch and zeros in the other one.
+struct Around {
+  Operation *op;
+  unsigned index;
+  unsigned branch; ///< The region with what contributes.
+
+  OpResult result() { return op->getResult(index); }
+  OpOperand &yielded(unsigned region) {
+    return op->getRegion(region).front().getTerminator()->getOpOperand(index);
+  }
 };
 
 /// A sum of contributions, from the outermost loop that carries it to the op that contributes.
 struct Chain {
-  SmallVector<Carried> loops;
+  SmallVector<Around> around;
   SmallVector<Operation *> views; ///< What the sum passes through, the last one first.
-  LeavesOpInterface sum;          ///< In the body of the last loop.
+  LeavesOpInterface sum;          ///< In the innermost region.
 };
 
 /// True for zeros of any sizes.
@@ -49,35 +61,52 @@ bool isView(Operation *op) {
          cast<RankedTensorType>(reshape.getType()).hasStaticShape();
 }
 
+LogicalResult followCarried(Carried carried, Chain &chain);
+
+/// Follows a contribution, a value of `block`, to the op that makes it.
+LogicalResult follow(Value value, Block *block, Chain &chain) {
+  for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    chain.views.push_back(value.getDefiningOp());
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != block)
+    return failure();
+  if (!isa<ForOp, IfOp>(op)) {
+    chain.sum = dyn_cast<LeavesOpInterface>(op);
+    return success(chain.sum && chain.sum.getLeafBound() > 0);
+  }
+  if (!value.hasOneUse())
+    return failure();
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  // The chains go through a loop in the body, and on in the next iteration.
+  if (auto loop = dyn_cast<ForOp>(op))
+    return followCarried({loop, index}, chain);
+  for (unsigned branch : {0, 1}) {
+    Around around{op, index, branch};
+    if (!isZero(around.yielded(1 - branch).get()))
+      continue;
+    chain.around.push_back(around);
+    return follow(around.yielded(branch).get(), &op->getRegion(branch).front(), chain);
+  }
+  return failure();
+}
+
 /// Follows the sum that `carried` is to the op that contributes. Fails if it is no such sum.
 ///
 ///   %r = for carry (%a = zeros) { %c = sum; %s = accumulate %a, %c; yield %s }
-LogicalResult follow(Carried carried, Chain &chain) {
+LogicalResult followCarried(Carried carried, Chain &chain) {
   BlockArgument argument = carried.argument();
   auto accumulate = carried.yielded().get().getDefiningOp<AccumulateOp>();
   if (!accumulate || accumulate.getX() != argument || !argument.hasOneUse() ||
       !accumulate->hasOneUse() || accumulate.getY().getType() != argument.getType() ||
       !isZero(carried.init().get()))
     return failure();
-  chain.loops.push_back(carried);
-  Value value = accumulate.getY();
-  for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
-    chain.views.push_back(value.getDefiningOp());
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != argument.getOwner())
-    return failure();
-  if (auto inner = dyn_cast<ForOp>(op)) {
-    // The chains go through a loop in the body, and on in the next iteration.
-    if (!value.hasOneUse())
-      return failure();
-    return follow({inner, cast<OpResult>(value).getResultNumber()}, chain);
-  }
-  chain.sum = dyn_cast<LeavesOpInterface>(op);
-  return success(chain.sum && chain.sum.getLeafBound() > 0);
+  chain.around.push_back({carried.loop, carried.index, 0});
+  return follow(accumulate.getY(), argument.getOwner(), chain);
 }
 
-/// Leaves of zeros for the sum of `chain`; null if its sizes are not known before the loop.
-Value zerosOf(OpBuilder &b, Chain &chain) {
+/// Leaves of zeros for the sum of `chain`, which began as `init`; null if its sizes are not known
+/// before the loop.
+Value zerosOf(OpBuilder &b, Chain &chain, Value init) {
   auto type = cast<RankedTensorType>(chain.sum->getResult(0).getType());
   SmallVector<int64_t> shape(type.getShape());
   SmallVector<Value> sizes;
@@ -93,8 +122,8 @@ Value zerosOf(OpBuilder &b, Chain &chain) {
     }
     for (auto [axis, size] : llvm::enumerate(shape))
       if (ShapedType::isDynamic(size))
-        sizes.push_back(DimOp::create(b, chain.sum.getLoc(), chain.loops.front().init().get(),
-                                      llvm::find(axes, axis) - axes.begin()));
+        sizes.push_back(
+            DimOp::create(b, chain.sum.getLoc(), init, llvm::find(axes, axis) - axes.begin()));
   }
   shape.insert(shape.begin(), chain.sum.getLeafBound());
   Value zero = scalarConstant(b, chain.sum.getLoc(), type, 0);
@@ -106,33 +135,43 @@ Value zerosOf(OpBuilder &b, Chain &chain) {
 ///   %l = for carry (%a = zeros) { %s = sum onto %a; yield %s }
 ///   %r = join_leaves %l
 void carryLeaves(Chain &chain) {
-  ForOp outermost = chain.loops.front().loop;
-  OpBuilder b(outermost);
-  Value leaves = zerosOf(b, chain);
+  Around outermost = chain.around.front();
+  OpBuilder b(outermost.op);
+  Carried first{cast<ForOp>(outermost.op), outermost.index};
+  Value leaves = zerosOf(b, chain, first.init().get());
   if (!leaves)
     return;
-  for (auto [depth, carried] : llvm::enumerate(chain.loops)) {
-    auto accumulate = carried.yielded().get().getDefiningOp<AccumulateOp>();
-    carried.init().set(depth ? Value(chain.loops[depth - 1].argument()) : leaves);
-    bool isLast = depth + 1 == chain.loops.size();
-    OpBuilder inner(accumulate);
-    carried.argument().setType(cast<RankedTensorType>(leaves.getType()));
-    carried.yielded().set(isLast ? chain.sum.addToLeaves(inner, carried.argument())
-                                 : Value(chain.loops[depth + 1].result()));
-    accumulate.erase();
+  auto type = cast<RankedTensorType>(leaves.getType());
+  for (size_t depth = 0; depth < chain.around.size(); ++depth) {
+    Around &around = chain.around[depth];
+    around.result().setType(type);
+    OpOperand &yielded = around.yielded(around.branch);
+    Operation *accumulate = nullptr;
+    if (auto loop = dyn_cast<ForOp>(around.op)) {
+      Carried carried{loop, around.index};
+      carried.init().set(leaves);
+      leaves = carried.argument();
+      leaves.setType(type);
+      accumulate = yielded.get().getDefiningOp();
+    } else {
+      // Leaves pass by the branch that contributes nothing.
+      around.yielded(1 - around.branch).set(leaves);
+    }
+    OpBuilder inner(yielded.getOwner());
+    yielded.set(depth + 1 < chain.around.size() ? Value(chain.around[depth + 1].result())
+                                                : chain.sum.addToLeaves(inner, leaves));
+    if (accumulate)
+      accumulate->erase();
   }
-  b.setInsertionPointAfter(outermost);
-  OpResult result = chain.loops.front().result();
-  for (Carried carried : chain.loops)
-    carried.result().setType(cast<RankedTensorType>(leaves.getType()));
-  Operation *join = JoinLeavesOp::create(b, outermost.getLoc(), result);
+  b.setInsertionPointAfter(outermost.op);
+  Operation *join = JoinLeavesOp::create(b, outermost.op->getLoc(), outermost.result());
   Value total = join->getResult(0);
   for (Operation *view : llvm::reverse(chain.views)) {
     Operation *again = b.clone(*view);
     again->setOperand(0, total);
     total = again->getResult(0);
   }
-  result.replaceAllUsesExcept(total, join);
+  outermost.result().replaceAllUsesExcept(total, join);
 }
 
 } // namespace
@@ -142,7 +181,7 @@ void shareLeaves(ModuleOp module) {
   module.walk<WalkOrder::PreOrder>([](ForOp loop) {
     for (unsigned index = 0; index < loop.getNumResults(); ++index) {
       Chain chain;
-      if (succeeded(follow({loop, index}, chain)))
+      if (succeeded(followCarried({loop, index}, chain)))
         carryLeaves(chain);
     }
   });

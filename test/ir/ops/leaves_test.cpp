@@ -185,6 +185,61 @@ TEST(Leaves, GoThroughNestedLoops) {
   EXPECT_EQ(compareNative(test, *module, inputs), "") << test.reports << printed(*module);
 }
 
+/// An iteration in which a condition does not hold contributes nothing; a loop inside a branch is
+/// gone through as well.
+TEST(Leaves, GoThroughConditions) {
+  TestContext test;
+  Random random(16);
+  OwningOpRef<ModuleOp> module = test.parse(R"(pdg.program {
+    %w = pdg.input "w" : tensor<5x19xf32>
+    %xs = pdg.input "x" : tensor<3x64x5xf32>
+    %cs = pdg.input "c" : tensor<3x64x19xf32>
+    %zero = pdg.constant dense<0> : tensor<i64>
+    %one = pdg.constant dense<1> : tensor<i64>
+    %n = pdg.constant dense<3> : tensor<i64>
+    %none = pdg.constant dense<0.0> : tensor<f32>
+    %loss = pdg.for %zero to %n carry (%none : tensor<f32>) -> tensor<f32> {
+    ^bb0(%i: tensor<i64>, %sum: tensor<f32>):
+      %skip = pdg.eq %i, %one : tensor<i64>, tensor<i64>
+      %next = pdg.if %skip -> tensor<f32> {
+        pdg.yield %sum : tensor<f32>
+      } else {
+        %t = pdg.for %zero to %one carry (%sum : tensor<f32>) -> tensor<f32> {
+        ^bb0(%j: tensor<i64>, %s: tensor<f32>):
+          %x = pdg.gather %xs, %i : tensor<3x64x5xf32>, tensor<i64>
+          %c = pdg.gather %cs, %i : tensor<3x64x19xf32>, tensor<i64>
+          %p = pdg.contract "nk,kj->nj" %x, %w : tensor<64x5xf32>, tensor<5x19xf32>
+          %m = pdg.mul %p, %c : tensor<64x19xf32>, tensor<64x19xf32>
+          %rows = pdg.sum %m axis 1 : tensor<64x19xf32>
+          %all = pdg.sum %rows axis 0 : tensor<64xf32>
+          %u = pdg.add %s, %all : tensor<f32>, tensor<f32>
+          pdg.yield %u : tensor<f32>
+        }
+        pdg.yield %t : tensor<f32>
+      }
+      pdg.yield %next : tensor<f32>
+    }
+    %gw = pdg.gradient %loss of [] %w : tensor<5x19xf32> : tensor<f32> -> tensor<5x19xf32>
+    pdg.fetch "w", %gw : tensor<5x19xf32>
+    pdg.yield
+  })");
+  ASSERT_TRUE(module && simplify(test, *module)) << test.reports;
+  EXPECT_EQ(count(*module, "pdg.contract_leaves"), 1) << printed(*module);
+  Tensors inputs = inputsOf(random, Style::Plain);
+  HostTensor expected = HostTensor::create(DType::F32, {kIn, kOut}).value();
+  for (int64_t i = 0; i < kIn; ++i)
+    for (int64_t j = 0; j < kOut; ++j)
+      expected.data<float>()[i * kOut + j] = sumOf([&](int64_t t, int64_t n, float &sum) {
+        if (t != 1)
+          sum = std::fma(inputs["x"]->data<float>()[(t * kExamples + n) * kIn + i],
+                         inputs["c"]->data<float>()[(t * kExamples + n) * kOut + j], sum);
+      });
+  Outcome outcome = interpretModule(test, *module, inputs);
+  ASSERT_EQ(outcome.problem + outcome.error.message, "");
+  EXPECT_EQ(differenceOf(expected, outcome.values.at("w")), "") << printed(*module);
+  EXPECT_EQ(compareNative(test, *module, inputs), "") << test.reports << printed(*module);
+}
+
 /// How many leaves there are is the same whether the compiler or only the run knows the number of
 /// examples.
 TEST(Leaves, AreAsManyForSizesOfTheRun) {
