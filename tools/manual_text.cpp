@@ -111,6 +111,10 @@ int docCommand(const std::string &name) {
   if (text.empty())
     for (const ManualEntry *entry : findEntries(*manual, name))
       text += (text.empty() ? "" : "\n") + entryText(*entry, useColor);
+  // Readers of data have no entries; their module speaks of them.
+  for (const ManualPage &page : manual->pages)
+    if (text.empty() && page.text.find("`" + name + "(") != std::string::npos)
+      text = pageText(page, useColor);
   if (text.empty())
     return unknownName(*manual, name);
   std::fwrite(text.data(), 1, text.size(), stdout);
