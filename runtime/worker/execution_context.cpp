@@ -85,6 +85,26 @@ ExecutionContext::ExecutionContext(ProgramInfo program, RunOptions options)
   line_.reserve(4096);
   loss_.reserve(64);
   findLosses();
+  for (size_t i = 0; i < sources_.size(); ++i)
+    if (auto begun = options_.passes.find(program_.sources[i].name);
+        begun != options_.passes.end())
+      sources_[i].passes = begun->second;
+}
+
+absl::Status ExecutionContext::takeUpVariables() {
+  for (const TensorRef &kept : options_.variables) {
+    auto hasName = [&](const VariableInfo &info) { return info.name == kept.name; };
+    auto found = std::find_if(program_.variables.begin(), program_.variables.end(), hasName);
+    if (found == program_.variables.end())
+      continue;
+    HostTensor &variable = variables_[static_cast<size_t>(found - program_.variables.begin())];
+    if (variable.dtype() != kept.tensor->dtype() || variable.shape() != kept.tensor->shape())
+      return absl::InvalidArgumentError(absl::StrCat("variable '", kept.name, "': expected ",
+                                                     variable.typeString(), ", found ",
+                                                     kept.tensor->typeString()));
+    std::memcpy(variable.bytes(), kept.tensor->bytes(), static_cast<size_t>(variable.numBytes()));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ExecutionContext::allocateVariables() {
@@ -155,6 +175,9 @@ bool ExecutionContext::run(const std::function<bool()> &init, const std::functio
   bool isDone = status.ok() && init();
   if (isDone && !options_.loadFile.empty())
     status = load(options_.loadFile, options_.loadOnly);
+  if (isDone && status.ok())
+    status = takeUpVariables();
+  isInitialized_ = isDone && status.ok();
   // An interrupt during the last operation is one too: nothing is handed over.
   isDone = isDone && status.ok() && main() && poll();
   progress_.clear();

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,6 +48,9 @@ struct RunOptions {
   bool isQuiet = false;              ///< No progress bar, even on a terminal.
   std::string loadFile;              ///< Variables to load after initialization; empty: none.
   std::vector<std::string> loadOnly; ///< The scopes to load; empty: all.
+  /// Variables that an earlier run left: they take the place of first values. Not owned.
+  std::vector<TensorRef> variables;
+  std::map<std::string, int64_t> passes; ///< Of sources: how many passes earlier runs began.
 };
 
 /// A compiled program, or its initialization.
@@ -88,6 +92,12 @@ public:
 
   /// The same for programs that are not compiled: `init` and `main` say whether to go on.
   bool run(const std::function<bool()> &init, const std::function<bool()> &main);
+
+  /// True once all variables have the values with which the program starts.
+  bool isInitialized() const { return isInitialized_; }
+
+  /// How many passes over a source were begun, those of earlier runs included.
+  int64_t passes(int64_t source) const { return sources_[static_cast<size_t>(source)].passes; }
 
   /// Why the last run stopped. Valid after a method returned false.
   const RunError &error() const { return error_; }
@@ -152,13 +162,14 @@ public:
 private:
   struct Source {
     std::unique_ptr<DataSource> data;
-    int64_t passes = 0; ///< Begun so far.
+    int64_t passes = 0; ///< Begun so far, by earlier runs too.
     bool isFirstBatch = false;
   };
 
   ExecutionContext(ProgramInfo program, RunOptions options);
 
   absl::Status allocateVariables();
+  absl::Status takeUpVariables();
   void findLosses();
   absl::Status checkInputs() const;
   absl::Status openData(int64_t source);
@@ -184,6 +195,7 @@ private:
   std::vector<int64_t> lossOf_; ///< Per text site: which of its values is a loss, or -1.
 
   std::atomic<bool> interrupted_ = false;
+  bool isInitialized_ = false;
   RunError error_;
 };
 

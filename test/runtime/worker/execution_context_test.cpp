@@ -137,6 +137,28 @@ TEST_F(ExecutionContextTest, RunsAProgram) {
   EXPECT_EQ(context->fetchedValues().size(), 2u);
 }
 
+TEST_F(ExecutionContextTest, TakesUpWhatAnEarlierRunLeft) {
+  HostTensor weights = *HostTensor::fromValues<float>({2}, {3, 4});
+  options.variables = {{"net.W", &weights}, {"gone", &weights}};
+  options.passes = {{"train", 5}, {"gone", 1}};
+  std::unique_ptr<ExecutionContext> context = make();
+  auto init = [](void *, char **vars, char *) -> int64_t {
+    float first[] = {1, 2};
+    std::memcpy(vars[0], first, sizeof(first));
+    return 0;
+  };
+  ASSERT_TRUE(context->run(init, sumLabels)) << context->error().message;
+  EXPECT_TRUE(context->isInitialized());
+  EXPECT_EQ(context->variables()[0].values<float>()[0], 3);
+  EXPECT_EQ(context->passes(0), 7);
+
+  options.variables[1].name = "net.W/adam.t";
+  context = make();
+  EXPECT_FALSE(context->run(init, sumLabels));
+  EXPECT_FALSE(context->isInitialized());
+  EXPECT_EQ(context->error().message, "variable 'net.W/adam.t': expected i64, found f32[2]");
+}
+
 TEST_F(ExecutionContextTest, FeedsAreChecked) {
   std::unique_ptr<ExecutionContext> context = make();
   absl::Status wrong = context->feed("x", *HostTensor::create(DType::F64, {2, 1}));
