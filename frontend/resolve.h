@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "frontend/ast.h"
 #include "frontend/diagnostics.h"
@@ -20,11 +21,15 @@ struct BuiltinNames {
   absl::flat_hash_set<std::string> types;
 };
 
+/// Names around a script: those of the earlier entries of a session.
+using OuterNames = absl::flat_hash_map<std::string, Decl *>;
+
 /// How a program is loaded.
 struct LoadOptions {
   BuiltinNames builtins;
   std::string stdlibFolder; // where `import nn` is looked up: nn.pdg
   bool warnsUnused = true;
+  const OuterNames *outer = nullptr; // may be null; the script's own names hide them
 };
 
 /// The folder of the library: $PDG_STDLIB, ../share/pdg/stdlib beside the program, or the sources'.

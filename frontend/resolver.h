@@ -13,7 +13,8 @@ class Resolver {
 public:
   Resolver(FileAst &file, bool isScript, const LoadOptions &options, DiagnosticEngine &diagnostics)
       : file_(file), isScript_(isScript), options_(options), diagnostics_(diagnostics),
-        brokenNames_(file.brokenNames.begin(), file.brokenNames.end()) {}
+        brokenNames_(file.brokenNames.begin(), file.brokenNames.end()),
+        scopes_(isScript ? options.outer : nullptr) {}
 
   void run();
 

@@ -36,7 +36,10 @@ ScopeStack::Found ScopeStack::find(std::string_view name) const {
     if (!crossed)
       crossed = scope.block;
   }
-  return {};
+  auto found = outer_ ? outer_->find(toAbsl(name)) : OuterNames::const_iterator();
+  if (!outer_ || found == outer_->end() || (crossed && isTypeVariable(*found->second)))
+    return {};
+  return {found->second, crossed && !isVisibleInBlocks(*found->second) ? crossed : nullptr};
 }
 
 Span ScopeStack::findUpcoming(std::string_view name) const {
@@ -75,6 +78,10 @@ std::vector<std::string> ScopeStack::visibleNames() const {
     for (const auto &[name, decl] : scope.names)
       if (Found found = find(name); found.decl == decl && !found.hiddenBy)
         result.push_back(name);
+  if (outer_)
+    for (const auto &[name, decl] : *outer_)
+      if (Found found = find(name); found.decl == decl && !found.hiddenBy)
+        result.push_back(name);
   return result;
 }
 
@@ -83,6 +90,10 @@ std::vector<const Decl *> ScopeStack::visibleModules() const {
   for (const auto &[name, decl] : scopes_.front().names)
     if (decl->kind == DeclKind::Import)
       result.push_back(decl);
+  if (outer_)
+    for (const auto &[name, decl] : *outer_)
+      if (decl->kind == DeclKind::Import && !scopes_.front().names.contains(name))
+        result.push_back(decl);
   return result;
 }
 

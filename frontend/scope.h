@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "frontend/ast.h"
+#include "frontend/resolve.h"
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ public:
     Decl *decl = nullptr;
     const BlockStmt *hiddenBy = nullptr; // a value outside this block, which the block cannot see
   };
+
+  /// `outer` are names around the file, or null; it outlives the stack.
+  explicit ScopeStack(const OuterNames *outer = nullptr) : outer_(outer) {}
 
   void push(Scope scope) { scopes_.push_back(std::move(scope)); }
   void pop() { scopes_.pop_back(); }
@@ -53,6 +57,7 @@ public:
 
 private:
   std::vector<Scope> scopes_;
+  const OuterNames *outer_;
 };
 
 } // namespace pdg

@@ -49,6 +49,39 @@ TEST(Resolve, NamesPointToDeclarations) {
   EXPECT_EQ(x.decl().reads, 2u);
 }
 
+TEST(Resolve, OuterNamesAreHiddenByTheScripts) {
+  auto before = load("import nn\nlet x = 1\nvar y = 2\nconst k = 3\n");
+  auto &stmts = before->program->main().stmts;
+  OuterNames outer;
+  outer["nn"] = &as<ImportStmt>(*stmts[0]).items[0]->decl;
+  for (size_t i : {1, 2, 3}) {
+    Pattern &pattern = *as<DeclStmt>(*stmts[i]).pattern;
+    outer[pattern.decl.name] = &pattern.decl;
+  }
+  DiagnosticEngine diagnostics(before->sources);
+  auto loadEntry = [&](const std::string &text) {
+    LoadOptions entryOptions = options();
+    entryOptions.warnsUnused = false;
+    entryOptions.outer = &outer;
+    diagnostics.clear();
+    return loadProgramText(before->sources, "entry", text, entryOptions, diagnostics);
+  };
+  auto program = loadEntry("let x = x + y\ny = k\nprint(x)\nnn.relu(x)");
+  ASSERT_FALSE(diagnostics.hasErrors()) << diagnostics.renderText();
+  auto &x = as<DeclStmt>(*program->main().stmts[0]);
+  auto &sum = as<BinaryExpr>(*x.init);
+  EXPECT_EQ(as<NameExpr>(*sum.lhs).decl, outer["x"]);
+  auto &assignment = as<AssignStmt>(*program->main().stmts[1]);
+  EXPECT_EQ(as<NameExpr>(*assignment.target).decl, outer["y"]);
+  auto &print = as<PrintStmt>(*program->main().stmts[2]);
+  EXPECT_EQ(as<NameExpr>(*print.text.parts[0].expr).decl, &x.decl());
+
+  // Blocks see no values around them; a slip is corrected to a name of an earlier entry.
+  loadEntry("block f() { return k + x }\nprint(yy)");
+  EXPECT_NE(diagnostics.renderText().find("entry:1:24"), std::string::npos);
+  EXPECT_NE(diagnostics.renderText().find("did you mean 'y'?"), std::string::npos);
+}
+
 TEST(Resolve, BuiltinMembersOfModules) {
   auto run = load("import io as files\ndata d = files.idx(\"a\")\nprint(d.size)");
   ASSERT_TRUE(run->diagnostics.empty()) << run->diagnostics.renderText();
