@@ -50,10 +50,18 @@ OwningOpRef<ModuleOp> Elaborator::run() {
   auto program = ProgramOp::create(emit.b, emit.loc(start));
   programOp_ = program;
   emit.b.setInsertionPointToStart(&program.getBody().emplaceBlock());
+  if (options_.session)
+    enterSession();
   checkGivenNames();
-  exec(script.stmts);
+  if (options_.session)
+    execEntry();
+  else
+    exec(script.stmts);
   YieldOp::create(emit.b, emit.loc(start), ValueRange());
-  checkInstances();
+  if (options_.session)
+    leaveSession();
+  else
+    checkInstances();
   if (diagnostics_.hasErrors())
     return {};
   if (failed(verify(*module_))) {

@@ -18,6 +18,8 @@
 
 namespace pdg {
 
+class SessionState;
+
 /// What is fed for an `input`: its type is checked, its sizes become static.
 struct FedInput {
   DType dtype = DType::F32;
@@ -31,6 +33,9 @@ struct ElaborateOptions {
   /// An `input` that is not in `inputs` is an error: the program is going to run.
   bool needsInputs = false;
   DataPaths data; ///< Where the files of data sources are looked up.
+  /// The script is an entry of this session, or null. If it is not elaborated without errors, or
+  /// does not run to its end, the state has to be restored.
+  SessionState *session = nullptr;
 };
 
 /// The names that resolution has to know, from the table of built-in functions.

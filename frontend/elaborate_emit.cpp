@@ -81,7 +81,8 @@ ScriptPlace placeOf(Location location, const SourceManager &sources) {
   } else if (auto name = dyn_cast<NameLoc>(location)) {
     place = placeOf(name.getChildLoc(), sources);
   } else if (auto range = dyn_cast<FileLineColRange>(location)) {
-    for (FileId id = 0; id < sources.size(); ++id) {
+    // A session reads a file again when it has changed: the last text of a name counts.
+    for (FileId id = static_cast<FileId>(sources.size()); id-- > 0;) {
       const SourceFile &file = sources.file(id);
       if (range.getFilename().getValue() != file.path())
         continue;

@@ -19,6 +19,7 @@ namespace pdg {
 
 struct Builtin;
 struct BlockValue;
+struct Carried;
 struct Datum;
 struct Frame;
 struct Instance;
@@ -48,6 +49,7 @@ struct Poison {};
 using SequencePtr = std::shared_ptr<const Sequence>;
 using BlockPtr = std::shared_ptr<const BlockValue>;
 using InstancePtr = std::shared_ptr<Instance>;
+using CarriedPtr = std::shared_ptr<Carried>;
 
 /// True for the types that a variant holds, exactly.
 template <class T, class Variant> struct IsAlternative;
@@ -55,11 +57,13 @@ template <class T, class... Ts>
 struct IsAlternative<T, std::variant<Ts...>> : std::disjunction<std::is_same<T, Ts>...> {};
 
 /// The value of an expression. Numbers, bools and strings are known when compiling; `mlir::Value`
-/// is a tensor of the run; a `Variable` is read where a tensor is needed.
+/// is a tensor of the run; a `Variable` is read where a tensor is needed. A `Carried` stands for a
+/// tensor between the entries of a session, never while one is elaborated.
 struct Datum {
   using Storage =
       std::variant<Nothing, Poison, int64_t, double, bool, std::string, DType, mlir::Value,
-                   Variable *, SequencePtr, BlockPtr, InstancePtr, const Builtin *, const Source *>;
+                   Variable *, SequencePtr, BlockPtr, InstancePtr, const Builtin *, const Source *,
+                   CarriedPtr>;
   Storage storage;
 
   Datum() = default;

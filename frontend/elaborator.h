@@ -24,6 +24,7 @@ namespace pdg {
 ///   elaborate_instance.cpp  use, param, state
 ///   elaborate_optimize.cpp  minimize, update, grad
 ///   elaborate_output.cpp    print, eval, assert; elaborate_data.cpp: input, data, const
+///   elaborate_session.cpp   entries of a session; elaborate_session_show.cpp: bare expressions
 class Elaborator {
 public:
   Elaborator(const Program &program, const SourceManager &sources, DiagnosticEngine &diagnostics,
@@ -110,6 +111,13 @@ public:
 
 private:
   using FramePtr = std::shared_ptr<Frame>;
+  /// A text with values in it.
+  struct Text {
+    llvm::SmallVector<std::string> segments;
+    llvm::SmallVector<mlir::Attribute> formats;
+    llvm::SmallVector<mlir::Value> values;
+    bool isBroken = false;
+  };
 
   // elaborate.cpp
   FramePtr fileFrame(const FileAst *file) { return fileFrames_.at(file); }
@@ -120,6 +128,17 @@ private:
   void definePoison(const Pattern &pattern);
   bool isTooLarge(Span span);
   void checkInstances();
+
+  // elaborate_session.cpp
+  void enterSession();
+  void renameHidden();
+  void replaceTensors(llvm::function_ref<Datum(const Datum &)> map);
+  void execEntry();
+  void showBare(const Expr &expr);
+  void addShown(Text &text, const Operand &value);
+  std::string kindText(const Datum &value);
+  void leaveTensors();
+  void leaveSession();
 
   // elaborate_expr.cpp
   Datum evalName(const NameExpr &expr);
@@ -155,12 +174,6 @@ private:
   void execEval(const EvalStmt &stmt);
   void execAssert(const AssertStmt &stmt);
   void fetch(const std::string &name, const Operand &value);
-  struct Text {
-    llvm::SmallVector<std::string> segments;
-    llvm::SmallVector<mlir::Attribute> formats;
-    llvm::SmallVector<mlir::Value> values;
-    bool isBroken = false;
-  };
   Text buildText(const Template &text);
   void addToText(Text &text, const Operand &value, const FormatSpec &format);
   void execInput(const DeclStmt &stmt);

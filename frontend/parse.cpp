@@ -156,4 +156,17 @@ bool isIncompleteEntry(std::string_view text) {
   return prepareTokens(lexer.getAllTokens(), map, ignored).isIncomplete;
 }
 
+std::vector<std::string> grammarWords() {
+  antlr4::ANTLRInputStream nothing("");
+  PdgLexer lexer(&nothing);
+  const auto &vocabulary = lexer.getVocabulary();
+  std::vector<std::string> words;
+  for (size_t type = 0; type <= vocabulary.getMaxTokenType(); ++type) {
+    std::string name = vocabulary.getLiteralName(type); // 'import', with its quotes
+    if (name.size() > 2 && name[1] >= 'a' && name[1] <= 'z')
+      words.push_back(name.substr(1, name.size() - 2));
+  }
+  return words;
+}
+
 } // namespace pdg

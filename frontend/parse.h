@@ -6,6 +6,8 @@
 #include "frontend/ast.h"
 #include "frontend/diagnostics.h"
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace pdg {
 
@@ -19,5 +21,8 @@ std::unique_ptr<FileAst> parseFile(const SourceManager &sources, FileId file,
 /// True if `text` ends inside brackets or a body, so that an interactive reader should ask for
 /// another line before it parses.
 bool isIncompleteEntry(std::string_view text);
+
+/// The words that the grammar gives a meaning, for completion.
+std::vector<std::string> grammarWords();
 
 } // namespace pdg
