@@ -15,6 +15,7 @@ static constexpr const char *programHelp =
     "pdc compiles and runs .pdg scripts.\n\n"
     "  pdc run model.pdg          train and report\n"
     "  pdc check model.pdg        every error and warning, nothing is run\n"
+    "  pdc repl                   entry by entry, at once\n"
     "  pdc doc nn.dense           the manual of the library\n"
     "  pdc explain PD0001         the page of an error code";
 
@@ -132,6 +133,7 @@ int runCommandLine(int argc, const char *const *argv) {
   addCheckCommand(app, exitCode);
   addEmitCommand(app, exitCode);
   addFormatCommand(app, exitCode);
+  addReplCommand(app, exitCode);
   addDocCommand(app, exitCode);
   addExplainCommand(app, exitCode);
   if (argc < 2) {

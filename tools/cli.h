@@ -19,9 +19,13 @@ void addEmitCommand(CLI::App &app, int &exitCode);
 void addFormatCommand(CLI::App &app, int &exitCode);
 void addDocCommand(CLI::App &app, int &exitCode);
 void addExplainCommand(CLI::App &app, int &exitCode);
+void addReplCommand(CLI::App &app, int &exitCode);
 
 /// Adds what every command that compiles takes: the script, `--set`, `--data-dir`, `--format`.
 void addProgramOptions(CLI::App &command, ProgramArguments &options);
+
+/// Adds how a program is executed: seed, threads, in which way.
+void addExecutionOptions(CLI::App &command, RunArguments &options);
 
 /// Adds `--isa`.
 void addIsaOption(CLI::App &command, std::string &isa);

@@ -56,7 +56,7 @@ static void addOutputOptions(CLI::App &command, RunArguments &options) {
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes");
 }
 
-static void addExecutionOptions(CLI::App &command, RunArguments &options) {
+void addExecutionOptions(CLI::App &command, RunArguments &options) {
   // CLI11 reads a seed below 0 or above 2^64 - 1 as some other one.
   command
       .add_option_function<std::string>(

@@ -88,10 +88,30 @@ bool Compilation::load() {
   program_ = arguments_.file == "-"
                  ? loadProgramText(sources_, "<stdin>", readStandardInput(), options, diagnostics_)
                  : loadProgram(sources_, arguments_.file, options, diagnostics_);
+  return isLoaded();
+}
+
+bool Compilation::isLoaded() const {
   // A name that nobody defines poisons what uses it; the rest is still worth checking.
   return program_ && llvm::all_of(diagnostics_.sorted(), [](const Diagnostic &message) {
            return message.severity != Severity::Error || message.code == DiagCode::PD0040;
          });
+}
+
+bool Compilation::loadEntry(const std::string &name, const std::string *text,
+                            SessionState &session) {
+  diagnostics_.clear();
+  module_ = {};
+  options_.session = &session;
+  options_.needsInputs = true;
+  LoadOptions options;
+  options.builtins = builtinNames();
+  options.stdlibFolder = defaultStdlibFolder();
+  options.warnsUnused = false; // A later entry may use the name.
+  options.outer = &session.names();
+  program_ = text ? loadProgramText(sources_, name, *text, options, diagnostics_)
+                  : loadProgram(sources_, name, options, diagnostics_);
+  return isLoaded();
 }
 
 bool Compilation::loadModule() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend/elaborate.h"
+#include "frontend/elaborate_session.h"
 #include "ir/program_tables.h"
 #include "tools/driver.h"
 
@@ -21,6 +22,9 @@ public:
 
   /// Reads the script and what it imports, or the module.
   bool load();
+  /// Reads an entry of a session instead: `text`, shown under the name `name`, or without a text
+  /// the file `name`. Forgets the messages and the graph of the entry before.
+  bool loadEntry(const std::string &name, const std::string *text, SessionState &session);
   /// From the script to the graph. Nothing to do for a module.
   bool elaborate();
   /// Differentiates and simplifies the graph.
@@ -36,6 +40,8 @@ public:
 
   bool isModule() const { return arguments_.file.ends_with(".mlir"); }
   const Program *program() const { return program_.get(); }
+  /// Hands over the syntax tree, which is then the caller's.
+  std::unique_ptr<Program> takeProgram() { return std::move(program_); }
   mlir::ModuleOp module() const { return *module_; }
   DiagnosticEngine &diagnostics() { return diagnostics_; }
   const DataPaths &paths() const { return options_.data; }
@@ -46,6 +52,7 @@ public:
   std::string sourceTexts() const;
 
 private:
+  bool isLoaded() const;
   bool loadModule();
   void collect(mlir::Diagnostic &diagnostic);
 

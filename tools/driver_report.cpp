@@ -3,6 +3,7 @@
 #include "tools/driver_report.h"
 
 #include "runtime/base/text.h"
+#include "runtime/worker/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -75,6 +76,19 @@ int reportStatus(const absl::Status &status, ReportFormat format) {
   error.message = std::string(toStd(status.message()));
   error.exitCode = exitCodeOf(status);
   return reportRunError(error, format);
+}
+
+absl::Status printValues(std::span<const TensorRef> values) {
+  for (const TensorRef &value : values) {
+    std::string line = value.name + " = ";
+    appendValue({.dtype = value.tensor->dtype(), .rank = value.tensor->rank()},
+                reinterpret_cast<const char *>(value.tensor->bytes()), value.tensor->shape().data(),
+                line);
+    line += '\n';
+    std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+  return std::fflush(stdout) == 0 ? absl::OkStatus()
+                                  : absl::ErrnoToStatus(errno, "cannot write to standard output");
 }
 
 } // namespace pdg

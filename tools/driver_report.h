@@ -18,4 +18,7 @@ int reportRunError(const RunError &error, ReportFormat format);
 /// Prints an error of a file or an argument. Returns the exit code.
 int reportStatus(const absl::Status &status, ReportFormat format);
 
+/// Prints "name = value" for each value, to standard output.
+absl::Status printValues(std::span<const TensorRef> values);
+
 } // namespace pdg

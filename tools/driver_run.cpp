@@ -2,22 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver.h"
 
-#include "ir/interpret/interpreter.h"
 #include "runtime/checkpoint/file.h"
 #include "runtime/checkpoint/npy.h"
 #include "runtime/checkpoint/npz.h"
 #include "runtime/checkpoint/variables.h"
 #include "runtime/worker/execution_context.h"
-#include "runtime/worker/text.h"
 #include "tools/driver_compile.h"
 #include "tools/driver_report.h"
 #include "tools/interrupt.h"
-#include "tools/run_native.h"
+#include "tools/run_executable.h"
 
 #include <absl/strings/str_cat.h>
 
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <set>
 
@@ -94,20 +91,6 @@ static absl::Status feedInputs(ExecutionContext &context, Feeds feeds) {
 // What comes out
 //===----------------------------------------------------------------------===//
 
-/// Prints "name = value" for each value.
-static absl::Status printValues(std::span<const TensorRef> values) {
-  for (const TensorRef &value : values) {
-    std::string line = value.name + " = ";
-    appendValue({.dtype = value.tensor->dtype(), .rank = value.tensor->rank()},
-                reinterpret_cast<const char *>(value.tensor->bytes()), value.tensor->shape().data(),
-                line);
-    line += '\n';
-    std::fwrite(line.data(), 1, line.size(), stdout);
-  }
-  return std::fflush(stdout) == 0 ? absl::OkStatus()
-                                  : absl::ErrnoToStatus(errno, "cannot write to standard output");
-}
-
 /// Says before the run what would only be found at its end.
 static absl::Status checkOutputs(const RunArguments &arguments) {
   if (!arguments.fetchFile.empty())
@@ -140,45 +123,6 @@ static RunOptions runOptionsOf(const RunArguments &arguments, const DataPaths &p
   return options;
 }
 
-/// A program that is ready to run.
-struct Executable {
-  ProgramInfo info;
-  /// Runs it; false if it stopped before its end.
-  std::function<bool(ExecutionContext &)> run;
-};
-
-static std::optional<Executable> makeInterpreted(Compilation &compilation, bool checksNan) {
-  mlir::FailureOr<ProgramTables> built =
-      ProgramTables::build(compilation.module(), {compilation.excerpts(), checksNan});
-  if (failed(built))
-    return std::nullopt;
-  auto tables = std::make_shared<ProgramTables>(std::move(*built));
-  return Executable{tables->info(), [&compilation, tables, checksNan](ExecutionContext &context) {
-                      return interpret(compilation.module(), *tables, context,
-                                       {.checksNan = checksNan}) == 0;
-                    }};
-}
-
-static std::optional<Executable> makeNative(Compilation &compilation, const std::string &isa) {
-  std::optional<NativeCode> native = loadNative(compilation, isa);
-  if (!native)
-    return std::nullopt;
-  std::shared_ptr<LoadedProgram> program = std::move(native->program);
-  return Executable{std::move(native->info), [program](ExecutionContext &context) {
-                      return context.run(program->init(), program->main());
-                    }};
-}
-
-static std::optional<Executable> makeExecutable(Compilation &compilation,
-                                                const RunArguments &arguments) {
-  if (!compilation.compile())
-    return std::nullopt;
-  // Only the interpreter looks at every value.
-  return arguments.interpret || arguments.checkNan
-             ? makeInterpreted(compilation, arguments.checkNan)
-             : makeNative(compilation, arguments.isa);
-}
-
 /// Runs the program until its end, an error or an interrupt. Returns an exit code.
 static int execute(const Executable &program, const RunArguments &arguments,
                    ExecutionContext &context) {
@@ -201,7 +145,8 @@ int runCommand(const RunArguments &arguments) {
   std::optional<Executable> program;
   if (compilation.load()) {
     compilation.setInputs(typesOf(*feeds, compilation));
-    program = makeExecutable(compilation, arguments);
+    if (compilation.compile())
+      program = makeExecutable(compilation, arguments);
   }
   if (int exitCode = compilation.report(); !program)
     return exitCode;

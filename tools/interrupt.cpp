@@ -11,14 +11,18 @@ namespace pdg {
 
 using Action = void (*)(void *argument);
 
-static std::atomic<bool> interrupted{false};
+static std::atomic<int> asked{0}; ///< How often the user asked to stop.
+static std::atomic<int> limit{2};
+static std::atomic<bool> terminated{false};
 static std::atomic<Action> currentAction{nullptr};
 static std::atomic<void *> currentArgument{nullptr};
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<void *>::is_always_lock_free,
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<void *>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
 
-static void handleInterrupt(int) {
-  if (interrupted.exchange(true))
+static void handleInterrupt(int signal) {
+  if (signal == SIGTERM)
+    terminated = true;
+  if (++asked >= limit)
     _exit(ExitInterrupted);
   if (Action action = currentAction)
     action(currentArgument);
@@ -34,14 +38,21 @@ void installInterruptHandler() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool isInterrupted() { return interrupted; }
+bool isInterrupted() { return asked != 0; }
+
+bool isTerminated() { return terminated; }
+
+void clearInterrupt(int patience) {
+  limit = patience;
+  asked = 0;
+}
 
 void setInterruptAction(Action action, void *argument) {
   // The argument is there before the action that takes it, so the handler sees both or none.
   currentAction = nullptr;
   currentArgument = argument;
   currentAction = action;
-  if (action && interrupted)
+  if (action && isInterrupted())
     action(argument);
 }
 

@@ -11,6 +11,13 @@ void installInterruptHandler();
 /// True once the user asked to stop.
 bool isInterrupted();
 
+/// True once somebody asked the process to end (SIGTERM).
+bool isTerminated();
+
+/// Forgets that the user asked to stop: what was to be stopped has stopped. From now on the process
+/// ends without waiting when it is asked `patience` times.
+void clearInterrupt(int patience);
+
 /// Calls `action(argument)` when the user asks to stop, or at once if that happened before; null
 /// takes the action away. The action runs inside the signal handler, so it may only do what is
 /// async-signal-safe (set a lock-free flag); `argument` must outlive it.
