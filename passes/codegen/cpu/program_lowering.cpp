@@ -5,8 +5,8 @@
 #include "ir/math/emit_value.h"
 #include "ir/ops/control.h"
 #include "ir/ops/variable.h"
-#include "passes/codegen/cpu/window_kernels.h"
 #include "passes/codegen/cpu/order_kernels.h"
+#include "passes/codegen/cpu/window_kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -17,6 +17,9 @@ namespace pdg {
 
 /// Element operations that are worth waking another thread for.
 static constexpr int64_t kParallelCost = 1 << 15;
+/// Element operations that are worth a task of their own, and the most tasks of a thread. A thread
+/// whose processor is shared with others leaves some of its tasks to them.
+static constexpr int64_t kTaskCost = 1 << 16, kTasksOfThread = 4;
 
 ProgramLowering::ProgramLowering(ModuleOp module, ModuleOp code, const ProgramTables &tables,
                                  ShapeAnalysis &shapes, const MemoryPlan &plan,
@@ -168,7 +171,29 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
   return success();
 }
 
-void ProgramLowering::launch(const Kernel &kernel) {
+/// The kernel with the same body if there is one, else `kernel`. Layers of equal shapes, and the
+/// optimizer's kernels of equal parameters, differ in their arguments only; compiling each would be
+/// most of the time that a large model takes.
+LLVM::LLVMFuncOp ProgramLowering::shared(LLVM::LLVMFuncOp kernel) {
+  constexpr auto Flags = OperationEquivalence::IgnoreLocations;
+  llvm::hash_code hash(0);
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    hash = llvm::hash_combine(
+        hash, OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                                OperationEquivalence::ignoreHashValue, Flags));
+  });
+  auto &known = byBody_[hash];
+  for (LLVM::LLVMFuncOp other : known)
+    if (OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &kernel.getBody(), Flags)) {
+      kernel.erase();
+      return other;
+    }
+  known.push_back(kernel);
+  return kernel;
+}
+
+void ProgramLowering::launch(Kernel kernel) {
+  kernel.function = shared(kernel.function);
   maxArguments_ = std::max<int64_t>(maxArguments_, kernel.arguments.size());
   workBytes_ = std::max(workBytes_, kernel.workBytes * (kernel.isParallel ? kMaxTasks : 1));
   for (auto [index, argument] : llvm::enumerate(kernel.arguments)) {
@@ -192,10 +217,21 @@ void ProgramLowering::launch(const Kernel &kernel) {
                          ValueRange{arguments_, constant(0), constant(1)});
     return;
   }
-  Value most = constant(kMaxTasks);
-  Value tasks = arith::MinSIOp::create(b, loc_, threads_, most);
+  Value tasks = taskCount(bound);
   Value address = LLVM::AddressOfOp::create(b, loc_, kernel.function);
   call("pdg_parallel", {address, arguments_, tasks});
+}
+
+/// As many tasks as threads, or more if they are long; one for a single thread.
+Value ProgramLowering::taskCount(std::optional<int64_t> cost) {
+  auto least = [&](Value x, Value y) -> Value { return arith::MinSIOp::create(b, loc_, x, y); };
+  Value most = arith::MulIOp::create(b, loc_, threads_, constant(kTasksOfThread));
+  if (cost)
+    most = least(most, constant(*cost / kTaskCost));
+  Value isAlone = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, threads_, constant(1));
+  Value tasks = arith::MaxSIOp::create(b, loc_, most, threads_);
+  tasks = arith::SelectOp::create(b, loc_, isAlone, threads_, tasks);
+  return least(tasks, constant(kMaxTasks));
 }
 
 //===- Sizes ---------------------------------------------------------------===//

@@ -58,8 +58,10 @@ private:
   mlir::LogicalResult lowerChecks(mlir::Operation *op);
   void checkSizes(mlir::Operation *op);
   void checkElements(mlir::Operation *op, const RunCheck &check);
-  void launch(const Kernel &kernel);
+  void launch(Kernel kernel);
+  mlir::LLVM::LLVMFuncOp shared(mlir::LLVM::LLVMFuncOp kernel);
   KernelBuilder newKernel(mlir::Operation *op);
+  mlir::Value taskCount(std::optional<int64_t> cost);
   mlir::Value size(mlir::AffineExpr expr);
   mlir::Value symbolValue(unsigned position);
   mlir::Value bytesOf(mlir::Value tensor);
@@ -84,6 +86,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> bound_;   ///< Addresses given while running.
   llvm::DenseMap<mlir::Value, mlir::Value> batches_; ///< Examples of a batch, by its first field.
   llvm::DenseMap<mlir::Attribute, std::string> globals_; ///< Constants by their elements.
+  /// Kernels by the hash of their bodies.
+  llvm::DenseMap<llvm::hash_code, llvm::SmallVector<mlir::LLVM::LLVMFuncOp, 1>> byBody_;
   int64_t maxArguments_ = 1, kernels_ = 0;
   int64_t workBytes_ = 0; ///< Scratch of all tasks of the kernel that needs most.
 };

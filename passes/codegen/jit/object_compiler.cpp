@@ -23,14 +23,19 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
 
 #include <mutex>
 
@@ -99,6 +104,65 @@ static llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
   return llvm::Error::success();
 }
 
+static std::unique_ptr<llvm::MemoryBuffer> toBuffer(llvm::SmallVector<char, 0> bytes) {
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "pdg.o",
+                                                         /*RequiresNullTerminator=*/false);
+}
+
+//===- Large programs ------------------------------------------------------===//
+
+/// How many objects a module becomes. It depends on the module alone, so that every machine writes
+/// the same bytes.
+static unsigned partsOf(llvm::Module &module) {
+  constexpr unsigned FunctionsPerPart = 96, MaxParts = 16;
+  unsigned functions = llvm::count_if(module, [](auto &f) { return !f.isDeclaration(); });
+  return std::clamp(functions / FunctionsPerPart, 1u, MaxParts);
+}
+
+/// Compiles one part, given as bitcode, in a context of its own.
+static llvm::Error compilePart(llvm::StringRef bitcode, const TargetInfo &target, bool verify,
+                               llvm::SmallVectorImpl<char> &bytes) {
+  llvm::LLVMContext context;
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "part"), context);
+  if (!module)
+    return module.takeError();
+  auto machine = createTargetMachine(target);
+  if (!machine)
+    return machine.takeError();
+  return emitCode(**module, **machine, llvm::CodeGenFileType::ObjectFile, verify, bytes);
+}
+
+/// Compiles `module` as `parts` objects on all processors and joins them in an archive. A context
+/// of LLVM belongs to one thread, so the parts travel as bitcode.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+compileParts(llvm::Module &module, const TargetInfo &target, unsigned parts, bool verify) {
+  std::vector<llvm::SmallVector<char, 0>> bitcode, objects(parts);
+  auto write = [&](std::unique_ptr<llvm::Module> part) {
+    llvm::raw_svector_ostream stream(bitcode.emplace_back());
+    llvm::WriteBitcodeToFile(*part, stream);
+  };
+  llvm::SplitModule(module, parts, write, /*PreserveLocals=*/false, /*RoundRobin=*/true);
+  std::vector<std::string> errors(parts);
+  llvm::DefaultThreadPool pool;
+  for (unsigned i = 0; i < parts; ++i)
+    pool.async([&, i] {
+      llvm::StringRef text(bitcode[i].data(), bitcode[i].size());
+      if (llvm::Error error = compilePart(text, target, verify, objects[i]))
+        errors[i] = llvm::toString(std::move(error));
+    });
+  pool.wait();
+  std::vector<llvm::NewArchiveMember> members;
+  for (unsigned i = 0; i < parts; ++i) {
+    if (!errors[i].empty())
+      return failure(errors[i]);
+    llvm::StringRef object(objects[i].data(), objects[i].size());
+    members.emplace_back(llvm::MemoryBufferRef(object, "part.o"));
+  }
+  return llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NoSymtab,
+                                    llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                    /*Thin=*/false);
+}
+
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
@@ -132,11 +196,12 @@ compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &
     options.assembly->assign(bytes.begin(), bytes.end());
     bytes.clear();
   }
+  if (unsigned parts = partsOf(*llvmModule); parts > 1)
+    return compileParts(*llvmModule, target, parts, options.verify);
   if (llvm::Error error = emitCode(*llvmModule, **machine, llvm::CodeGenFileType::ObjectFile,
                                    options.verify, bytes))
     return error;
-  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "pdg.o",
-                                                         /*RequiresNullTerminator=*/false);
+  return toBuffer(std::move(bytes));
 }
 
 } // namespace pdg

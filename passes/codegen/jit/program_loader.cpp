@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Support/TargetSelect.h"
 
 #include <cstring>
@@ -30,6 +31,25 @@ static orc::SymbolMap symbolsOf(orc::LLJIT &jit) {
   return symbols;
 }
 
+/// Adds an object, or those of an archive.
+static Error addObjects(orc::LLJIT &jit, std::unique_ptr<MemoryBuffer> object) {
+  if (identify_magic(object->getBuffer()) != file_magic::archive)
+    return jit.addObjectFile(std::move(object));
+  auto archive = object::Archive::create(*object);
+  if (!archive)
+    return archive.takeError();
+  Error error = Error::success();
+  for (const object::Archive::Child &child : (*archive)->children(error)) {
+    auto member = child.getMemoryBufferRef();
+    if (!member)
+      return member.takeError();
+    auto copy = MemoryBuffer::getMemBufferCopy(member->getBuffer(), member->getBufferIdentifier());
+    if (Error failed = jit.addObjectFile(std::move(copy)))
+      return failed;
+  }
+  return error;
+}
+
 Expected<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::unique_ptr<MemoryBuffer> object) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
@@ -41,7 +61,7 @@ Expected<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::unique_ptr<Mem
   orc::JITDylib &library = program->jit_->getMainJITDylib();
   if (Error error = library.define(orc::absoluteSymbols(symbolsOf(*program->jit_))))
     return error;
-  if (Error error = program->jit_->addObjectFile(std::move(object)))
+  if (Error error = addObjects(*program->jit_, std::move(object)))
     return error;
   for (auto [name, function] :
        {std::pair("pdg_init", &program->init_), std::pair("pdg_main", &program->main_)}) {
