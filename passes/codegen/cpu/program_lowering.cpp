@@ -17,9 +17,6 @@ namespace pdg {
 
 /// Element operations that are worth waking another thread for.
 static constexpr int64_t kParallelCost = 1 << 15;
-/// Element operations that are worth a task of their own, and the most tasks of a thread. A thread
-/// whose processor is shared with others leaves some of its tasks to them.
-static constexpr int64_t kTaskCost = 1 << 16, kTasksOfThread = 4;
 
 ProgramLowering::ProgramLowering(ModuleOp module, ModuleOp code, const ProgramTables &tables,
                                  ShapeAnalysis &shapes, const MemoryPlan &plan,
@@ -217,21 +214,10 @@ void ProgramLowering::launch(Kernel kernel) {
                          ValueRange{arguments_, constant(0), constant(1)});
     return;
   }
-  Value tasks = taskCount(bound);
+  Value most = constant(kMaxTasks);
+  Value tasks = arith::MinSIOp::create(b, loc_, threads_, most);
   Value address = LLVM::AddressOfOp::create(b, loc_, kernel.function);
   call("pdg_parallel", {address, arguments_, tasks});
-}
-
-/// As many tasks as threads, or more if they are long; one for a single thread.
-Value ProgramLowering::taskCount(std::optional<int64_t> cost) {
-  auto least = [&](Value x, Value y) -> Value { return arith::MinSIOp::create(b, loc_, x, y); };
-  Value most = arith::MulIOp::create(b, loc_, threads_, constant(kTasksOfThread));
-  if (cost)
-    most = least(most, constant(*cost / kTaskCost));
-  Value isAlone = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, threads_, constant(1));
-  Value tasks = arith::MaxSIOp::create(b, loc_, most, threads_);
-  tasks = arith::SelectOp::create(b, loc_, isAlone, threads_, tasks);
-  return least(tasks, constant(kMaxTasks));
 }
 
 //===- Sizes ---------------------------------------------------------------===//

@@ -61,7 +61,6 @@ private:
   void launch(Kernel kernel);
   mlir::LLVM::LLVMFuncOp shared(mlir::LLVM::LLVMFuncOp kernel);
   KernelBuilder newKernel(mlir::Operation *op);
-  mlir::Value taskCount(std::optional<int64_t> cost);
   mlir::Value size(mlir::AffineExpr expr);
   mlir::Value symbolValue(unsigned position);
   mlir::Value bytesOf(mlir::Value tensor);
