@@ -1,6 +1,7 @@
 // The table of built-in functions, and the arguments of their calls.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/builtins.h"
+#include "runtime/data/reader.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -35,8 +36,9 @@ BuiltinNames builtinNames() {
     names.functions.insert(name);
     names.functions.insert("ops." + name);
   }
-  for (const char *reader : {"io.idx", "io.csv"})
-    names.functions.insert(reader);
+  for (const Reader &reader : allReaders())
+    names.functions.insert("io." + std::string(reader.name));
+  names.functions.insert("window"); // after 'shuffle:'
 #define PDG_TYPE_NAME(enumerator, name, size, descr) names.types.insert(name);
   PDG_DTYPES(PDG_TYPE_NAME)
 #undef PDG_TYPE_NAME

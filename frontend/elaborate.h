@@ -24,6 +24,7 @@ class SessionState;
 struct FedInput {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
+  std::string file = {}; ///< Where it comes from, for messages.
 };
 
 /// What a program is elaborated with.

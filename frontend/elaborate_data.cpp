@@ -1,10 +1,8 @@
-// What comes from outside: inputs, data sources and constants that a run may set.
+// What comes from outside: inputs and constants that a run may set.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/elaborator.h"
 #include "frontend/names.h"
 #include "ir/ops/variable.h"
-#include "runtime/base/text.h"
-#include "runtime/data/reader.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +15,14 @@ using namespace mlir;
 namespace pdg {
 
 //===- input ---------------------------------------------------------------===//
+
+/// What a message calls an input: with the file that it is fed from.
+static std::string inputText(const std::string &name, const ElaborateOptions &options) {
+  auto fed = options.inputs.find(name);
+  bool hasFile = fed != options.inputs.end() && !fed->second.file.empty();
+  return absl::StrCat("the input '", name, "'", hasFile ? ", fed from " : "",
+                      hasFile ? fed->second.file : "");
+}
 
 void Elaborator::execInput(const DeclStmt &stmt) {
   const Decl &decl = stmt.decl();
@@ -50,106 +56,8 @@ void Elaborator::execInput(const DeclStmt &stmt) {
   Value value = InputOp::create(emit.b, emit.loc(stmt.span),
                                 RankedTensorType::get(shape, emit.elementOf(type)), decl.name);
   bindType(*stmt.type, value, decl.span);
-  if (Value checked =
-          checkType(*stmt.type, value, decl.span, absl::StrCat("the input '", decl.name, "'")))
+  if (Value checked = checkType(*stmt.type, value, decl.span, inputText(decl.name, options_)))
     frame_->names[&decl] = checked;
-}
-
-//===- data ----------------------------------------------------------------===//
-
-bool Elaborator::readSourceArg(const CallArg &arg, SourceInfo &info) {
-  Operand value = evalOperand(*arg.value);
-  if (value.value.isPoison())
-    return false;
-  if (arg.name.empty() || arg.name == "target") {
-    auto *text = value.value.get<std::string>();
-    if (!text)
-      typeError(value.span, arg.name.empty() ? "the name of a file" : "the name of a column",
-                value.value);
-    else if (arg.name.empty())
-      info.files.push_back(*text);
-    else
-      info.target = *text;
-    return text != nullptr;
-  }
-  if (arg.name == "shuffle") {
-    auto flag = constantBool(value.value);
-    if (!flag)
-      typeError(value.span, "true or false for 'shuffle'", value.value);
-    info.shuffle = flag.value_or(false);
-    return flag.has_value();
-  }
-  if (arg.name == "batch" || arg.name == "seed") {
-    auto number = constantInt(value, absl::StrCat("'", arg.name, "'"));
-    if (number && arg.name == "batch" && (*number < 1 || *number > INT32_MAX)) {
-      emit.error(
-          DiagCode::PD0105, value.span,
-          absl::StrCat("expected a batch of 1 to ", INT32_MAX, " examples, found ", *number));
-      return false;
-    }
-    (arg.name == "batch" ? info.batch : info.seed) = number.value_or(1);
-    return number.has_value();
-  }
-  Diagnostic &error = emit.error(DiagCode::PD0105, arg.nameSpan,
-                                 absl::StrCat("a data source has no argument '", arg.name, "'"));
-  if (std::string near = findNearest(arg.name, {"batch", "shuffle", "seed", "target"});
-      !near.empty())
-    error.withHint(absl::StrCat("did you mean '", near, "'?"));
-  return false;
-}
-
-bool Elaborator::readSourceArgs(const CallExpr &call, SourceInfo &info) {
-  bool isGood = true;
-  for (const CallArg &arg : call.args)
-    isGood &= readSourceArg(arg, info);
-  if (isGood && info.files.empty()) {
-    emit.error(DiagCode::PD0105, call.span, "expected the name of a file, found none");
-    return false;
-  }
-  return isGood;
-}
-
-void Elaborator::execData(const DeclStmt &stmt) {
-  const Decl &decl = stmt.decl();
-  frame_->names[&decl] = Poison();
-  if (frame_->block) {
-    emit.error(DiagCode::PD0048, stmt.span, "expected 'data' only in the script itself");
-    return;
-  }
-  auto *call = dynAs<CallExpr>(stmt.init.get());
-  auto *reader = call ? dynAs<MemberExpr>(call->callee.get()) : nullptr;
-  if (!reader || !reader->builtin.starts_with("io.")) {
-    emit.error(DiagCode::PD0117, stmt.init->span, "expected a reader of files after 'data name ='")
-        .withHint("the readers are io.idx and io.csv");
-    return;
-  }
-  auto source = std::make_unique<Source>();
-  SourceInfo &info = source->info;
-  info.name = decl.name;
-  info.reader = reader->member;
-  if (!readSourceArgs(*call, info))
-    return;
-  absl::StatusOr<SourceHeader> header = probeSource(info, options_.data);
-  if (!header.ok()) {
-    emit.error(DiagCode::PD0117, call->span, std::string(header.status().message()));
-    return;
-  }
-  OpBuilder::InsertionGuard guard(emit.b);
-  emit.b.setInsertionPoint(programOp_);
-  SmallVector<Attribute> fields;
-  for (const FieldInfo &field : header->fields)
-    fields.push_back(
-        TypeAttr::get(RankedTensorType::get(field.shape, emit.elementOf(field.dtype))));
-  source->symbol = decl.name;
-  for (int i = 2; llvm::any_of(sources_, [&](auto &s) { return s->symbol == source->symbol; }); ++i)
-    source->symbol = absl::StrCat(decl.name, "_", i);
-  SmallVector<StringRef> files(info.files.begin(), info.files.end());
-  SourceOp::create(emit.b, emit.loc(stmt.span), source->symbol, info.reader,
-                   emit.b.getStrArrayAttr(files), info.batch, info.shuffle, info.seed,
-                   info.target.empty() ? StringAttr() : emit.b.getStringAttr(info.target),
-                   emit.b.getArrayAttr(fields));
-  frame_->names[&decl] = static_cast<const Source *>(source.get());
-  sources_.push_back(std::move(source));
 }
 
 //===- const ---------------------------------------------------------------===//

@@ -3,7 +3,6 @@
 #include "frontend/builtins.h"
 #include "frontend/elaborator.h"
 #include "frontend/names.h"
-#include "ir/ops/variable.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -61,7 +60,10 @@ Datum Elaborator::evalName(const NameExpr &expr) {
     return *type;
   if (const Builtin *builtin = findBuiltin(expr.name))
     return builtin;
-  return Poison(); // resolution reported it
+  if (expr.isBuiltin)
+    emit.error(DiagCode::PD0106, expr.span,
+               absl::StrCat("'", expr.name, "' can only stand after 'shuffle:' of a data source"));
+  return Poison(); // else resolution reported it
 }
 
 Datum Elaborator::evalMember(const MemberExpr &expr) {
@@ -90,16 +92,16 @@ Datum Elaborator::evalMember(const MemberExpr &expr) {
     return Poison();
   if (auto *instance = base.get<InstancePtr>())
     return member(*instance, expr);
-  if (auto *source = base.get<const Source *>(); source && expr.member == "size") {
-    auto type = RankedTensorType::get({}, emit.b.getI64Type());
-    return Value(SourceSizeOp::create(emit.b, emit.loc(expr.span), type,
-                                      SymbolRefAttr::get(emit.b.getContext(), (*source)->symbol)));
-  }
+  if (auto *source = base.get<const Source *>(); source && expr.member == "size")
+    return sourceSize(**source, expr.span);
+  if (auto *source = base.get<const Source *>(); source && expr.member == "batches")
+    return sourceBatches(**source, expr.span);
   Diagnostic &diagnostic =
       emit.error(DiagCode::PD0110, expr.memberSpan,
                  absl::StrCat(describe(base), " has no member '", expr.member, "'"));
   if (base.is<const Source *>())
-    diagnostic.withHint("a data source has 'size', the number of its examples");
+    diagnostic.withHint("a data source has 'size', the number of its examples, and "
+                        "'batches', that of its batches");
   else if (expr.member == "shape" || expr.member == "size")
     diagnostic.withHint(absl::StrCat("write ", expr.member, "(x)"));
   return Poison();

@@ -24,6 +24,7 @@ struct Datum;
 struct Frame;
 struct Instance;
 struct Sequence;
+struct Source;
 
 /// A `param` or `state` of the program.
 struct Variable {
@@ -33,12 +34,6 @@ struct Variable {
   const Decl *decl = nullptr; ///< Its declaration.
   Span firstUse;              ///< The application of the block that fixed its shape.
   bool isOwned = false;       ///< An optimizer keeps it for a parameter.
-};
-
-/// A data source of the program.
-struct Source {
-  std::string symbol;
-  SourceInfo info;
 };
 
 /// A block that gave nothing, or an argument that is absent.
@@ -83,6 +78,13 @@ struct Datum {
 struct Operand {
   Datum value;
   Span span;
+};
+
+/// A data source of the program.
+struct Source {
+  std::string symbol;
+  SourceInfo info;
+  std::vector<Operand> stages; ///< Blocks that each batch goes through, in order.
 };
 
 /// A tuple or a list.

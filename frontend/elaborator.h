@@ -10,6 +10,9 @@
 
 namespace pdg {
 
+struct Reader;
+struct SourceHeader;
+
 /// Elaborates one program. Files by topic:
 ///   elaborate.cpp           entry, frames, names
 ///   elaborate_convert.cpp   from values of expressions to tensors and constants;
@@ -23,7 +26,8 @@ namespace pdg {
 ///   elaborate_call.cpp      arguments of blocks, application
 ///   elaborate_instance.cpp  use, param, state
 ///   elaborate_optimize.cpp  minimize, update, grad
-///   elaborate_output.cpp    print, eval, assert; elaborate_data.cpp: input, data, const
+///   elaborate_output.cpp    print, eval, assert; elaborate_data.cpp: input, const;
+///                           elaborate_source.cpp: data
 ///   elaborate_session.cpp   entries of a session; elaborate_session_show.cpp: bare expressions
 class Elaborator {
 public:
@@ -178,8 +182,19 @@ private:
   void addToText(Text &text, const Operand &value, const FormatSpec &format);
   void execInput(const DeclStmt &stmt);
   void execData(const DeclStmt &stmt);
-  bool readSourceArgs(const CallExpr &call, SourceInfo &info);
-  bool readSourceArg(const CallArg &arg, SourceInfo &info);
+  bool readSourceArgs(const CallExpr &call, const Reader &reader, Source &source);
+  bool readSourceArg(const CallArg &arg, const Reader &reader, Source &source);
+  bool readFileArg(const CallArg &arg, const Reader &reader, Source &source);
+  bool readShuffle(const CallArg &arg, SourceInfo &info);
+  bool readShare(const CallArg &arg, SourceInfo &info);
+  bool readStages(const CallArg &arg, Source &source);
+  bool readReaderOption(const CallArg &arg, const Reader &reader, SourceInfo &info);
+  std::optional<int64_t> sourceNumber(const CallArg &arg, int64_t least, const char *what);
+  void createSource(const DeclStmt &stmt, std::unique_ptr<Source> source,
+                    const SourceHeader &header);
+  Datum applyStages(const Source &source, Datum batch);
+  mlir::Value sourceSize(const Source &source, Span span);
+  Datum sourceBatches(const Source &source, Span span);
   void execConst(const DeclStmt &stmt);
   Datum constantFromText(const std::string &text, const Datum &like, const DeclStmt &stmt);
   void checkGivenNames();

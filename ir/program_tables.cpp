@@ -84,6 +84,19 @@ LogicalResult TableBuilder::addVariable(VariableOp op) {
   return success();
 }
 
+/// An option of a reader: a text, or a list.
+static OptionValue optionValue(Attribute attribute) {
+  OptionValue value;
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    value.text = text.str();
+  if (auto list = dyn_cast<ArrayAttr>(attribute)) {
+    value.isList = true;
+    for (Attribute each : list)
+      value.list.push_back(optionValue(each));
+  }
+  return value;
+}
+
 LogicalResult TableBuilder::addSource(SourceOp op) {
   SourceInfo info;
   info.name = op.getSymName().str();
@@ -92,8 +105,16 @@ LogicalResult TableBuilder::addSource(SourceOp op) {
     info.files.push_back(file.str());
   info.batch = op.getBatch();
   info.shuffle = op.getShuffle();
+  info.window = op.getWindow();
   info.seed = op.getSeed();
-  info.target = op.getTarget().value_or("").str();
+  info.skip = op.getSkip();
+  info.limit = op.getLimit();
+  info.from = op.getFrom().convertToDouble();
+  info.to = op.getTo().convertToDouble();
+  info.repeat = op.getRepeat();
+  if (DictionaryAttr options = op.getOptionsAttr())
+    for (NamedAttribute option : options)
+      info.options.push_back({option.getName().str(), optionValue(option.getValue())});
   info.location = locationText(op.getLoc());
   for (Type field : op.getFields().getAsValueRange<TypeAttr>()) {
     auto type = dyn_cast<RankedTensorType>(field);
@@ -101,8 +122,12 @@ LogicalResult TableBuilder::addSource(SourceOp op) {
       return op.emitOpError("expects fields whose sizes are known, got ") << field;
     info.fields.push_back({*toDType(type), runtimeShape(type)});
   }
-  if (info.batch < 1 || info.fields.empty())
-    return op.emitOpError("expects at least one example in a batch and one field");
+  if (info.batch < 1 || info.fields.empty() || info.files.empty())
+    return op.emitOpError("expects at least one example in a batch, one field and one file");
+  if (info.window < 0 || info.skip < 0 || info.limit < kDynamicSize || info.repeat < 1 ||
+      !(0 <= info.from && info.from < info.to && info.to <= 1))
+    return op.emitOpError("expects 'window' and 'skip' of at least 0, 'repeat' of at least 1 and "
+                          "0 <= 'from' < 'to' <= 1");
   tables_.sources_[FlatSymbolRefAttr::get(op.getSymNameAttr())] = tables_.info_.sources.size();
   tables_.info_.sources.push_back(std::move(info));
   return success();

@@ -31,9 +31,22 @@ def Pdg_AssignOp : Pdg_Op<"assign", [DeclareOpInterfaceMethods<LowerableOpInterf
 
 def Pdg_SourceOp : Pdg_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "Declares a data source: batches of examples read from files";
+  let description = [{
+    The attributes are those of the runtime's `SourceInfo`, which says what they mean: of the
+    examples in the files those from `skip` on, at most `limit` (-1: all), and of these the share
+    [`from`, `to`); shuffled among each other, or inside windows of `window` examples; a pass goes
+    `repeat` times through them. `options` are the reader's own: texts, and lists of them.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$reader, StrArrayAttr:$files,
-                       I64Attr:$batch, UnitAttr:$shuffle, DefaultValuedAttr<I64Attr, "0">:$seed,
-                       OptionalAttr<StrAttr>:$target, TypeArrayAttr:$fields);
+                       I64Attr:$batch, UnitAttr:$shuffle,
+                       DefaultValuedAttr<I64Attr, "0">:$window,
+                       DefaultValuedAttr<I64Attr, "0">:$seed,
+                       DefaultValuedAttr<I64Attr, "0">:$skip,
+                       DefaultValuedAttr<I64Attr, "-1">:$limit,
+                       DefaultValuedAttr<F64Attr, "0.0">:$from,
+                       DefaultValuedAttr<F64Attr, "1.0">:$to,
+                       DefaultValuedAttr<I64Attr, "1">:$repeat,
+                       OptionalAttr<DictionaryAttr>:$options, TypeArrayAttr:$fields);
   let assemblyFormat = [{
     $sym_name $reader $files `batch` $batch (`shuffle` $shuffle^)? `:` $fields attr-dict
   }];

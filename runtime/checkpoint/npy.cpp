@@ -22,7 +22,8 @@ constexpr uint64_t kMaxHeader = 10000;
 // NumPy allows no more; keeps error messages and loops small.
 constexpr size_t kMaxRank = 32;
 
-struct NpyHeader {
+// The dictionary as it is written.
+struct HeaderText {
   std::string descr;
   bool isColumnMajor = false;
   std::vector<int64_t> shape;
@@ -35,7 +36,7 @@ public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
   // Returns what was expected where the text is wrong, or nothing.
-  std::optional<std::string> parse(NpyHeader &header) {
+  std::optional<std::string> parse(HeaderText &header) {
     bool hasDescr = false, hasOrder = false, hasShape = false;
     if (!take('{'))
       return "'{'";
@@ -182,7 +183,7 @@ absl::StatusOr<HostTensor> transposed(const HostTensor &from) {
 
 // Reads up to the first element. Returns the number of bytes read.
 absl::StatusOr<uint64_t> readHeader(const std::string &name, uint64_t size, const ReadExactly &read,
-                                    NpyHeader &header) {
+                                    HeaderText &header) {
   uint8_t start[12] = {};
   uint64_t used = 10;
   if (size < used)
@@ -234,34 +235,47 @@ std::string makeNpyHeader(DType dtype, const std::vector<int64_t> &shape) {
   return header + text;
 }
 
-absl::StatusOr<HostTensor> parseNpy(const std::string &name, uint64_t size,
-                                    const ReadExactly &read) {
-  NpyHeader header;
-  absl::StatusOr<uint64_t> used = readHeader(name, size, read, header);
+absl::StatusOr<NpyHeader> parseNpyHeader(const std::string &name, uint64_t size,
+                                         const ReadExactly &read) {
+  HeaderText text;
+  absl::StatusOr<uint64_t> used = readHeader(name, size, read, text);
   if (!used.ok())
     return used.status();
-  bool isSwapped = false;
-  std::optional<DType> dtype = typeOf(header.descr, isSwapped);
+  NpyHeader header;
+  std::optional<DType> dtype = typeOf(text.descr, header.isBigEndian);
   if (!dtype)
-    return absl::InvalidArgumentError(absl::StrCat(name, ": elements of type '", header.descr,
+    return absl::InvalidArgumentError(absl::StrCat(name, ": elements of type '", text.descr,
                                                    "' are not supported; expected one of",
                                                    knownDescrs()));
-  absl::StatusOr<int64_t> numBytes = countBytes(*dtype, header.shape);
+  header.dtype = *dtype;
+  header.isColumnMajor = text.isColumnMajor;
+  header.shape = std::move(text.shape);
+  header.numBytes = *used;
+  return header;
+}
+
+absl::StatusOr<HostTensor> parseNpy(const std::string &name, uint64_t size,
+                                    const ReadExactly &read) {
+  absl::StatusOr<NpyHeader> parsed = parseNpyHeader(name, size, read);
+  if (!parsed.ok())
+    return parsed.status();
+  const NpyHeader &header = *parsed;
+  absl::StatusOr<int64_t> numBytes = countBytes(header.dtype, header.shape);
   if (!numBytes.ok())
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", numBytes.status().message()));
-  if (static_cast<uint64_t>(*numBytes) != size - *used)
+  if (static_cast<uint64_t>(*numBytes) != size - header.numBytes)
     return absl::DataLossError(
         absl::StrCat(name, ": expected ", *numBytes, " bytes of elements for ",
-                     typeString(*dtype, header.shape), ", found ", size - *used));
-  absl::StatusOr<HostTensor> tensor = HostTensor::create(*dtype, header.shape);
+                     typeString(header.dtype, header.shape), ", found ", size - header.numBytes));
+  absl::StatusOr<HostTensor> tensor = HostTensor::create(header.dtype, header.shape);
   if (!tensor.ok())
     return tensor;
   if (absl::Status status = read(tensor->bytes(), static_cast<uint64_t>(*numBytes)); !status.ok())
     return status;
-  if (isSwapped)
+  if (header.isBigEndian)
     swapBytes(*tensor);
   // Code relies on 0 and 1; NumPy takes any other byte for true.
-  if (*dtype == DType::Bool)
+  if (header.dtype == DType::Bool)
     for (int64_t i = 0; i < tensor->numElements(); ++i)
       tensor->bytes()[i] = tensor->bytes()[i] != 0;
   if (header.isColumnMajor && tensor->rank() > 1)

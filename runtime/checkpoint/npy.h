@@ -19,6 +19,20 @@ using ReadExactly = std::function<absl::Status(void *to, uint64_t size)>;
 /// Returns what precedes the elements of a tensor in a .npy file; a multiple of 64 bytes long.
 std::string makeNpyHeader(DType dtype, const std::vector<int64_t> &shape);
 
+/// What precedes the elements of a .npy file.
+struct NpyHeader {
+  DType dtype = DType::F32;
+  bool isBigEndian = false;
+  bool isColumnMajor = false;
+  std::vector<int64_t> shape;
+  uint64_t numBytes = 0; ///< Of the header.
+};
+
+/// Reads the header of a stream of at most `size` bytes, and nothing behind it. What it says of
+/// sizes is not checked. Errors begin with `name`.
+absl::StatusOr<NpyHeader> parseNpyHeader(const std::string &name, uint64_t size,
+                                         const ReadExactly &read);
+
 /// Reads a tensor from a stream that holds exactly `size` bytes. Column-major and big-endian files
 /// are brought into our order. Errors begin with `name`. Nothing larger than `size` is allocated.
 absl::StatusOr<HostTensor> parseNpy(const std::string &name, uint64_t size,

@@ -24,6 +24,16 @@ absl::StatusOr<std::vector<NamedTensor>> readNpz(const std::string &path);
 /// Reads the tensor `name` only. The error for an unknown name lists those that there are.
 absl::StatusOr<HostTensor> readNpz(const std::string &path, const std::string &name);
 
+/// What an archive says of one of its tensors.
+struct NpzEntry {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+};
+
+/// Reads the headers of all tensors, in the order of the archive.
+absl::StatusOr<std::vector<NpzEntry>> listNpz(const std::string &path);
+
 /// Writes the tensors, uncompressed, atomically. The same tensors give the same bytes. Names must
 /// differ. Sizes and offsets of `zip64From` or more use 64-bit fields; only tests lower it.
 absl::Status writeNpz(const std::string &path, std::span<const TensorRef> tensors,

@@ -48,6 +48,7 @@ public:
 
   absl::Status readDirectory();
   absl::StatusOr<HostTensor> read(const Member &member) const;
+  absl::StatusOr<NpzEntry> readHeader(const Member &member) const;
   const std::vector<Member> &members() const { return members_; }
 
 private:
@@ -313,6 +314,16 @@ absl::StatusOr<HostTensor> NpzReader::read(const Member &member) const {
   return tensor;
 }
 
+absl::StatusOr<NpzEntry> NpzReader::readHeader(const Member &member) const {
+  auto stream = std::make_unique<MemberStream>(file_, member);
+  std::string name = absl::StrCat(file_.path(), ": member '", member.name, "'");
+  absl::StatusOr<NpyHeader> header = parseNpyHeader(
+      name, member.size, [&](void *to, uint64_t size) { return stream->read(to, size); });
+  if (!header.ok())
+    return header.status();
+  return NpzEntry{member.name, header->dtype, header->shape};
+}
+
 absl::StatusOr<NpzReader> openNpz(const std::string &path) {
   absl::StatusOr<RandomAccessFile> file = RandomAccessFile::open(path);
   if (!file.ok())
@@ -324,6 +335,20 @@ absl::StatusOr<NpzReader> openNpz(const std::string &path) {
 }
 
 } // namespace
+
+absl::StatusOr<std::vector<NpzEntry>> listNpz(const std::string &path) {
+  absl::StatusOr<NpzReader> reader = openNpz(path);
+  if (!reader.ok())
+    return reader.status();
+  std::vector<NpzEntry> entries;
+  for (const Member &member : reader->members()) {
+    absl::StatusOr<NpzEntry> entry = reader->readHeader(member);
+    if (!entry.ok())
+      return entry.status();
+    entries.push_back(*std::move(entry));
+  }
+  return entries;
+}
 
 absl::StatusOr<std::vector<NamedTensor>> readNpz(const std::string &path) {
   absl::StatusOr<NpzReader> reader = openNpz(path);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace pdg {
 
@@ -113,35 +114,44 @@ absl::Status writeTensors(const std::string &path, std::span<const TensorRef> te
 }
 
 absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
-                           std::span<const std::string> only, std::vector<std::string> *skipped) {
+                           std::span<const std::string> only, LoadReport *report) {
   if (absl::Status status = checkScopes(path, variables, only); !status.ok())
     return status;
   absl::StatusOr<std::vector<NamedTensor>> read = readTensors(path);
   if (!read.ok())
     return read.status();
+  LoadReport left;
+  auto line = [](const std::string &name, const HostTensor &tensor) {
+    return absl::StrCat(name, ": ", tensor.typeString());
+  };
   std::map<std::string, const HostTensor *> found;
-  for (const NamedTensor &named : *read)
+  std::set<std::string> known;
+  for (const TensorRef &variable : variables)
+    known.insert(variable.name);
+  for (const NamedTensor &named : *read) {
     if (isWanted(named.name, only))
       found[named.name] = &named.tensor;
+    else if (!known.contains(named.name)) // Else it is among those that keep their first values.
+      left.unused.push_back(line(named.name, named.tensor));
+  }
 
   std::vector<std::string> missing, different, unknown;
   bool onlyStates = true; // Nothing but states of optimizers does not fit.
-  auto misses = [&](std::vector<std::string> &list, const std::string &name, const HostTensor &x) {
-    if (!only.empty() && isState(name)) {
-      if (skipped)
-        skipped->push_back(name);
-      return;
-    }
-    onlyStates &= isState(name);
-    list.push_back(absl::StrCat(name, ": ", x.typeString()));
+  auto misses = [&](std::vector<std::string> &list, std::vector<std::string> &leftAlone,
+                    const std::string &name, const HostTensor &tensor) {
+    bool isLeft = !only.empty() && isState(name);
+    onlyStates &= isLeft || isState(name);
+    (isLeft ? leftAlone : list).push_back(line(name, tensor));
   };
   std::vector<std::pair<HostTensor *, const HostTensor *>> copies;
   for (const TensorRef &variable : variables) {
-    if (!isWanted(variable.name, only))
+    if (!isWanted(variable.name, only)) {
+      left.kept.push_back(line(variable.name, *variable.tensor));
       continue;
+    }
     auto entry = found.find(variable.name);
     if (entry == found.end()) {
-      misses(missing, variable.name, *variable.tensor);
+      misses(missing, left.kept, variable.name, *variable.tensor);
       continue;
     }
     if (entry->second->typeString() != variable.tensor->typeString())
@@ -151,10 +161,13 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
     found.erase(entry);
   }
   for (const auto &[name, tensor] : found)
-    misses(unknown, name, *tensor);
+    misses(unknown, left.unused, name, *tensor);
   if (missing.empty() && different.empty() && unknown.empty()) {
     for (auto [to, from] : copies)
       std::memcpy(to->bytes(), from->bytes(), static_cast<size_t>(to->numBytes()));
+    left.numLoaded = static_cast<int64_t>(copies.size());
+    if (report)
+      *report = std::move(left);
     return absl::OkStatus();
   }
   std::string message = absl::StrCat(path, " does not fit the program:");
@@ -165,6 +178,17 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
     absl::StrAppend(&message, "\n  hint: these are states of optimizers; --only NAME loads the ",
                     "variables in the scope NAME, with the states that both have");
   return absl::InvalidArgumentError(message);
+}
+
+std::string describe(const LoadReport &report, const std::string &path) {
+  if (report.kept.empty() && report.unused.empty())
+    return "";
+  std::string text = absl::StrCat("note: loaded ", report.numLoaded, " of ",
+                                  report.numLoaded + static_cast<int64_t>(report.kept.size()),
+                                  " variables from ", path);
+  appendList(text, "not loaded, so with their first values:", report.kept);
+  appendList(text, "in the file and not used:", report.unused);
+  return text + "\n";
 }
 
 } // namespace pdg

@@ -7,6 +7,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,14 +30,23 @@ absl::StatusOr<std::vector<NamedTensor>> readTensors(const std::string &path);
 /// too: their sign and payload are not part of a result, and equal results make equal files.
 absl::Status writeTensors(const std::string &path, std::span<const TensorRef> tensors);
 
+/// What a load with scopes left as it was.
+struct LoadReport {
+  int64_t numLoaded = 0;
+  std::vector<std::string> kept;   ///< Variables that have their first values: "name: type".
+  std::vector<std::string> unused; ///< Tensors of the file.
+};
+
 /// Fills `variables` from a file. Each must be there with its exact type and shape, and the file
 /// must hold nothing else. If `only` is not empty, this is asked of the variables and tensors in
 /// those scopes, and all others are left alone; of the states of optimizers in those scopes
 /// ("W/adam.m") only those are loaded that both sides have, since another statement may train the
-/// variable now, or none. The names of the others are added to `skipped`. The error lists
+/// variable now, or none. `report`, which may be null, says what was not loaded. The error lists
 /// everything that does not fit; then no variable was changed.
 absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
-                           std::span<const std::string> only = {},
-                           std::vector<std::string> *skipped = nullptr);
+                           std::span<const std::string> only = {}, LoadReport *report = nullptr);
+
+/// The report for a user, a line for each variable; empty if everything was loaded.
+std::string describe(const LoadReport &report, const std::string &path);
 
 } // namespace pdg

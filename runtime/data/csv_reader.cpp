@@ -1,184 +1,192 @@
-// From rows of text to columns of numbers.
+// From rows of text to examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/data/csv_reader.h"
 
+#include "runtime/base/tensor.h"
 #include "runtime/base/text.h"
-#include "runtime/data/csv_scanner.h"
+#include "runtime/data/csv_layout.h"
 
 #include <absl/status/status.h>
 #include <absl/strings/ascii.h>
-#include <absl/strings/charconv.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include <algorithm>
+#include <optional>
 
 namespace pdg {
 
 namespace {
 
-constexpr size_t kNoTarget = std::numeric_limits<size_t>::max();
-
-/// The first line of a file and what follows from it.
-struct CsvHeader {
-  std::vector<std::string> names;
-  size_t target = kNoTarget;
-};
-
-/// Lists names for a message, at most eight of them.
-std::string listNames(const std::vector<std::string> &names) {
-  constexpr size_t kMaxShown = 8;
-  std::string text = absl::StrJoin(names.begin(), names.begin() + std::min(names.size(), kMaxShown),
-                                   ", ", [](std::string *out, const std::string &name) {
-                                     absl::StrAppend(out, quoteForMessage(name));
-                                   });
-  return names.size() > kMaxShown ? absl::StrCat(text, ", ...") : text;
+bool hasHeader(const ReaderInput &input) {
+  const OptionValue *header = input.option("header");
+  return !header || header->text == "true";
 }
 
-/// Finds the column `target` of the header row that `rows` has read.
-absl::StatusOr<size_t> findTarget(const CsvScanner &rows, const std::vector<std::string> &names,
-                                  const std::string &target) {
-  size_t found = kNoTarget;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i] != target)
-      continue;
-    if (found != kNoTarget)
-      return rows.errorAtField(i, absl::StrCat("expects one column named ", quoteForMessage(target),
-                                               ", found a second"));
-    found = i;
-  }
-  if (found == kNoTarget)
-    return rows.errorAtField(0, absl::StrCat("expects a column named ", quoteForMessage(target),
-                                             " for the target, found ", listNames(names)));
-  if (names.size() == 1)
-    return rows.errorAtField(0, "expects a column beside the target, found none");
-  return found;
+absl::StatusOr<std::unique_ptr<CsvScanner>> openFile(const ReaderInput &input,
+                                                     const std::string &path) {
+  absl::StatusOr<InputFile> file = InputFile::open(path, input.cancelled);
+  if (!file.ok())
+    return file.status();
+  const OptionValue *delimiter = input.option("delimiter");
+  return std::make_unique<CsvScanner>(*std::move(file), delimiter ? delimiter->text[0] : ',');
 }
 
-absl::StatusOr<CsvHeader> readHeader(CsvScanner &rows, const std::string &target) {
+/// Reads the first row of a file and makes the layout from it.
+absl::StatusOr<CsvLayout> readLayout(const ReaderInput &input, CsvScanner &rows) {
   absl::StatusOr<bool> hasRow = rows.readRow();
   if (!hasRow.ok())
     return hasRow.status();
   if (!*hasRow)
-    return absl::InvalidArgumentError(
-        absl::StrCat(rows.path(), ": expects a first line with the names of the columns, found "
-                                  "nothing"));
-  CsvHeader header;
+    return absl::InvalidArgumentError(absl::StrCat(
+        rows.path(), hasHeader(input)
+                         ? ": expects a first line with the names of the columns, found nothing"
+                         : ": expects a line, found nothing"));
+  std::vector<std::string> names;
   for (size_t i = 0; i < rows.numFields(); ++i)
-    header.names.emplace_back(absl::StripAsciiWhitespace(toAbsl(rows.field(i))));
-  if (target.empty())
-    return header;
-  absl::StatusOr<size_t> found = findTarget(rows, header.names, target);
-  if (!found.ok())
-    return found.status();
-  header.target = *found;
-  return header;
+    names.push_back(hasHeader(input)
+                        ? std::string(absl::StripAsciiWhitespace(toAbsl(rows.field(i))))
+                        : absl::StrCat(i + 1));
+  return makeLayout(input, rows, std::move(names));
 }
 
-SourceHeader describe(const CsvHeader &header) {
-  int64_t numColumns = static_cast<int64_t>(header.names.size());
-  SourceHeader result;
-  if (header.target == kNoTarget)
-    result.fields = {{DType::F32, {numColumns}}};
-  else
-    result.fields = {{DType::F32, {numColumns - 1}}, {DType::F32, {}}};
-  return result;
-}
+class CsvReader : public ExampleReader {
+public:
+  CsvReader(const ReaderInput &input)
+      : source_(input.source), paths_(input.paths), files_(input.allFiles()),
+        cancelled_(input.cancelled) {}
 
-/// Opens the one file of a source.
-absl::StatusOr<InputFile> openFile(const ReaderInput &input) {
-  if (input.paths.size() != 1)
-    return absl::InvalidArgumentError(
-        absl::StrCat("expects one CSV file, found ", input.paths.size()));
-  return InputFile::open(input.paths[0], input.cancelled);
-}
-
-/// Reads field `i` of the row as a number.
-absl::StatusOr<float> parseNumber(const CsvScanner &rows, const CsvHeader &header, size_t i) {
-  absl::string_view text = absl::StripAsciiWhitespace(toAbsl(rows.field(i)));
-  absl::string_view digits = text;
-  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-')
-    digits.remove_prefix(1);
-  float value = 0;
-  const char *end = digits.data() + digits.size();
-  absl::from_chars_result result = absl::from_chars(digits.data(), end, value);
-  bool isNumber = result.ptr == end && result.ec != std::errc::invalid_argument &&
-                  digits.find_first_of("xX") == digits.npos && !digits.empty(); // No "0x10".
-  // A number too close to zero becomes zero; one too far from it has no place.
-  bool isTooLarge = result.ec == std::errc::result_out_of_range && std::abs(value) > 1;
-  if (isNumber && !isTooLarge)
-    return value;
-  return rows.errorAtField(
-      i, absl::StrCat("expects ", isTooLarge ? "a number that f32 can hold" : "a number",
-                      " in column ", quoteForMessage(header.names[i]), ", found ",
-                      text.empty() ? "nothing" : quoteForMessage(toStd(text))));
-}
-
-/// Appends the row that `rows` has read to the columns of `table`.
-absl::Status appendRow(const CsvScanner &rows, const CsvHeader &header, ExampleTable &table) {
-  if (rows.numFields() != header.names.size())
-    return rows.errorAtField(std::min(rows.numFields(), header.names.size()),
-                             absl::StrCat("expects ", header.names.size(), " fields (",
-                                          listNames(header.names), "), found ", rows.numFields()));
-  int64_t written[2];
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    FieldColumn &column = table.columns[c];
-    written[c] = table.numExamples * column.exampleBytes;
-    if (absl::Status status = column.bytes.reserveMore(written[c], column.exampleBytes);
-        !status.ok())
-      return status;
+  absl::StatusOr<int64_t> read(int64_t count, std::span<char *const> fields) override {
+    int64_t done = 0;
+    for (; done < count; ++done) {
+      absl::StatusOr<bool> hasRow = nextRow();
+      if (!hasRow.ok())
+        return hasRow.status();
+      if (!*hasRow)
+        break;
+      for (const CsvColumn &column : layout_.columns)
+        if (absl::Status status =
+                parseColumn(*rows_, layout_, column,
+                            fields[column.field] + done * sizes_[column.field] + column.offset);
+            !status.ok())
+          return status;
+    }
+    return done;
   }
-  for (size_t i = 0; i < rows.numFields(); ++i) {
-    absl::StatusOr<float> value = parseNumber(rows, header, i);
-    if (!value.ok())
-      return value.status();
-    size_t c = i == header.target ? 1 : 0;
-    std::memcpy(table.columns[c].bytes.data() + written[c], &*value, sizeof(float));
-    written[c] += sizeof(float);
+
+  absl::StatusOr<int64_t> seek(int64_t index) override {
+    if (index < next_) {
+      rows_.reset();
+      file_ = 0;
+      next_ = 0;
+    }
+    while (next_ < index) {
+      absl::StatusOr<bool> hasRow = nextRow();
+      if (!hasRow.ok())
+        return hasRow.status();
+      if (!*hasRow)
+        break;
+    }
+    return next_;
   }
-  ++table.numExamples;
-  return absl::OkStatus();
-}
+
+  Access access() const override { return Access::Forward; }
+
+private:
+  /// Opens the next file and goes behind its header.
+  absl::Status openNext() {
+    ReaderInput input = {source_, {}, paths_, cancelled_};
+    absl::StatusOr<std::unique_ptr<CsvScanner>> rows = openFile(input, files_[file_]);
+    if (!rows.ok())
+      return rows.status();
+    rows_ = *std::move(rows);
+    absl::StatusOr<CsvLayout> layout = readLayout(input, *rows_);
+    if (!layout.ok())
+      return layout.status();
+    layout_ = *std::move(layout);
+    std::vector<int64_t> sizes;
+    for (const FieldInfo &field : layout_.fields)
+      sizes.push_back(countBytes(field.dtype, field.shape).value_or(0));
+    if (!sizes_.empty() && sizes != sizes_)
+      return rows_->errorAtField(0, "changed while it was read");
+    sizes_ = std::move(sizes);
+    isRowTaken_ = hasHeader(input);
+    return absl::OkStatus();
+  }
+
+  /// Reads the next row, of the next file after the last of one.
+  absl::StatusOr<bool> nextRow() {
+    while (true) {
+      if (!rows_) {
+        if (file_ == files_.size())
+          return false;
+        if (absl::Status status = openNext(); !status.ok())
+          return status;
+      }
+      absl::StatusOr<bool> hasRow = true;
+      if (isRowTaken_)
+        hasRow = rows_->readRow();
+      isRowTaken_ = true;
+      if (!hasRow.ok())
+        return hasRow;
+      if (*hasRow) {
+        ++next_;
+        return checkWidth();
+      }
+      rows_.reset();
+      ++file_;
+    }
+  }
+
+  absl::StatusOr<bool> checkWidth() const {
+    size_t found = rows_->numFields(), expected = layout_.names.size();
+    if (found == expected)
+      return true;
+    return rows_->errorAtField(std::min(found, expected),
+                               absl::StrCat("expects ", expected, " fields (",
+                                            listNames(layout_.names), "), found ", found));
+  }
+
+  const SourceInfo source_;
+  const DataPaths paths_;
+  const std::vector<std::string> files_;
+  const std::atomic<bool> *cancelled_;
+  CsvLayout layout_;
+  std::vector<int64_t> sizes_; ///< Bytes of the fields of an example.
+  size_t file_ = 0;            ///< The one that is open or comes next.
+  std::unique_ptr<CsvScanner> rows_;
+  bool isRowTaken_ = true; ///< False if the row read last is the next example.
+  int64_t next_ = 0;
+};
 
 } // namespace
 
 absl::StatusOr<SourceHeader> probeCsv(const ReaderInput &input) {
-  absl::StatusOr<InputFile> file = openFile(input);
-  if (!file.ok())
-    return file.status();
-  CsvScanner rows(*std::move(file));
-  absl::StatusOr<CsvHeader> header = readHeader(rows, input.source.target);
-  if (!header.ok())
-    return header.status();
-  return describe(*header);
+  SourceHeader header;
+  std::vector<std::string> names, files = input.allFiles();
+  if (files.empty())
+    return absl::InvalidArgumentError("expects at least one CSV file, found none");
+  for (const std::string &path : files) {
+    absl::StatusOr<std::unique_ptr<CsvScanner>> rows = openFile(input, path);
+    if (!rows.ok())
+      return rows.status();
+    absl::StatusOr<CsvLayout> layout = readLayout(input, **rows);
+    if (!layout.ok())
+      return layout.status();
+    if (header.fields.empty()) {
+      header.fields = layout->fields;
+      names = layout->names;
+    }
+    // With `columns` the order and the other columns of a file do not matter.
+    if (!input.option("columns") && layout->names != names)
+      return (*rows)->errorAtField(0, absl::StrCat("expects the columns ", listNames(names),
+                                                   ", as in ", files.front(), ", found ",
+                                                   listNames(layout->names)));
+  }
+  return header;
 }
 
-absl::StatusOr<ExampleTable> loadCsv(const ReaderInput &input) {
-  absl::StatusOr<InputFile> file = openFile(input);
-  if (!file.ok())
-    return file.status();
-  CsvScanner rows(*std::move(file));
-  absl::StatusOr<CsvHeader> header = readHeader(rows, input.source.target);
-  if (!header.ok())
-    return header.status();
-  ExampleTable table;
-  for (const FieldInfo &field : describe(*header).fields) {
-    absl::StatusOr<FieldColumn> column = makeColumn(field);
-    if (!column.ok())
-      return column.status();
-    table.columns.push_back(*std::move(column));
-  }
-  while (true) {
-    absl::StatusOr<bool> hasRow = rows.readRow();
-    if (!hasRow.ok())
-      return hasRow.status();
-    if (!*hasRow)
-      return table;
-    if (absl::Status status = appendRow(rows, *header, table); !status.ok())
-      return status;
-  }
+absl::StatusOr<std::unique_ptr<ExampleReader>> openCsv(const ReaderInput &input) {
+  return std::make_unique<CsvReader>(input);
 }
 
 } // namespace pdg

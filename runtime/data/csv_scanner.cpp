@@ -83,12 +83,13 @@ absl::Status CsvScanner::readUnquoted() {
     absl::StatusOr<int> byte = peek();
     if (!byte.ok())
       return byte.status();
-    if (*byte == kEnd || *byte == ',' || *byte == '\n')
+    if (*byte == kEnd || *byte == delimiter_ || *byte == '\n')
       break;
     // All of the field that the buffer has, at once: most bytes of most files are taken here.
     const uint8_t *first = buffer_.data() + begin_, *last = buffer_.data() + end_;
-    const uint8_t *stop =
-        std::find_if(first, last, [](uint8_t byte) { return byte == ',' || byte == '\n'; });
+    const uint8_t *stop = std::find_if(first, last, [this](uint8_t byte) {
+      return byte == static_cast<uint8_t>(delimiter_) || byte == '\n';
+    });
     if (absl::Status status =
             append({reinterpret_cast<const char *>(first), static_cast<size_t>(stop - first)});
         !status.ok())
@@ -102,7 +103,7 @@ absl::Status CsvScanner::readUnquoted() {
   return absl::OkStatus();
 }
 
-/// Takes the comma or the line's end behind a field. Returns whether it was a comma.
+/// Takes the delimiter or the line's end behind a field. Returns whether it was a delimiter.
 absl::StatusOr<bool> CsvScanner::takeSeparator() {
   absl::StatusOr<int> byte = peek();
   if (byte.ok() && *byte == '\r') { // Only behind a closing quote.
@@ -111,16 +112,18 @@ absl::StatusOr<bool> CsvScanner::takeSeparator() {
   }
   if (!byte.ok())
     return byte.status();
-  if (*byte == ',') {
+  if (*byte == delimiter_) {
     take();
     return true;
   }
   places_.push_back(here_);
   if (*byte != '\n' && *byte != kEnd) {
     char found = static_cast<char>(*byte);
-    return errorAt(here_, absl::StrCat("expects a comma or the line's end behind a closing quote, "
-                                       "found ",
-                                       quoteForMessage({&found, 1})));
+    return errorAt(here_,
+                   absl::StrCat("expects ",
+                                delimiter_ == ',' ? "a comma" : quoteForMessage({&delimiter_, 1}),
+                                " or the line's end behind a closing quote, found ",
+                                quoteForMessage({&found, 1})));
   }
   if (*byte == '\n')
     take();

@@ -14,9 +14,9 @@
 
 namespace pdg {
 
-/// Reads the rows of a CSV file one after another. Fields are separated by commas; one in double
-/// quotes may contain commas, line ends and doubled quotes; lines end with LF or CRLF, the last one
-/// perhaps with the file; a UTF-8 byte order mark at the beginning is skipped, and so are lines
+/// Reads the rows of a CSV file one after another. Fields are separated by a delimiter; one in
+/// double quotes may contain it, line ends and doubled quotes; lines end with LF or CRLF, the last
+/// one perhaps with the file; a UTF-8 byte order mark at the beginning is skipped, and so are lines
 /// that are empty or blank.
 class CsvScanner {
 public:
@@ -25,7 +25,8 @@ public:
   /// Wider rows are refused for the same reason.
   static constexpr size_t kMaxFields = size_t{1} << 20;
 
-  explicit CsvScanner(InputFile file) : file_(std::move(file)) {}
+  explicit CsvScanner(InputFile file, char delimiter = ',')
+      : file_(std::move(file)), delimiter_(delimiter) {}
 
   /// Reads the next row. Returns false at the end of the file.
   absl::StatusOr<bool> readRow();
@@ -62,6 +63,7 @@ private:
   absl::Status errorAt(Place place, std::string_view what) const;
 
   InputFile file_;
+  char delimiter_;
   std::array<uint8_t, 1 << 16> buffer_;
   int64_t begin_ = 0, end_ = 0;
   bool isStarted_ = false;

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdg {
 
@@ -22,5 +23,11 @@ struct DataPaths {
 /// beside the script, then in `--data-dir`, in $PDG_DATA and in kSystemDataDir. The first regular
 /// file wins. The error lists every place that was tried.
 absl::StatusOr<std::string> resolveDataFile(std::string_view name, const DataPaths &paths);
+
+/// Finds the files that a name or a pattern (*, ?, [...] as in a shell) stands for, sorted by their
+/// bytes. A pattern is looked up in the same folders; the first in which a regular file matches
+/// wins. At least one file; a name that is a file counts as a name, whatever it is made of.
+absl::StatusOr<std::vector<std::string>> resolveDataFiles(std::string_view name,
+                                                          const DataPaths &paths);
 
 } // namespace pdg

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "runtime/data/batch_maker.h"
-#include "runtime/data/data_files.h"
+#include "runtime/data/reader.h"
 
 #include <absl/status/statusor.h>
 
@@ -21,8 +21,6 @@
 
 namespace pdg {
 
-struct Reader;
-
 /// What all sources of a run share.
 struct DataOptions {
   DataPaths paths;
@@ -30,6 +28,8 @@ struct DataOptions {
   /// Once true (set by a signal handler, say), waiting for data ends with Cancelled. May be null;
   /// else it outlives the source.
   const std::atomic<bool> *interrupted = nullptr;
+  /// Sources whose examples take no more bytes are read once and kept; others are streamed.
+  int64_t keepBytes = int64_t{256} << 20;
 };
 
 /// A batch: n examples, and per field the address of a contiguous [n, example dims...] buffer,
@@ -40,7 +40,9 @@ struct DataBatch {
 };
 
 /// Yields the batches of one source, pass after pass. Deterministic: which examples a batch has
-/// depends on seeds, pass and batch number alone. After the first batch nothing is allocated.
+/// depends on seeds, pass and batch number alone. Memory is bounded: DataOptions::keepBytes, or all
+/// examples of a source that is shuffled as a whole and has to be unpacked or parsed, or a window.
+/// Once batches and windows have been made, nothing is allocated.
 ///
 /// Used by one thread at a time. Destroying a source at any moment ends its thread in order.
 class DataSource {
@@ -54,8 +56,12 @@ public:
   DataSource &operator=(const DataSource &) = delete;
   ~DataSource();
 
-  /// The number of examples. Waits for the files only if their headers do not say it.
+  /// The number of examples of a pass. Waits for the files only if their headers do not say it;
+  /// reads them through if they are streamed.
   absl::StatusOr<int64_t> size();
+
+  /// The number of batches of a pass if it is known without waiting, else 0.
+  int64_t knownBatches();
 
   /// Goes to the first batch of pass `pass`, wherever the current pass is. Quick for the pass that
   /// follows the current one: its first batches are made ahead. Does not wait and cannot fail.
@@ -79,16 +85,20 @@ private:
   DataSource(const SourceInfo &source, const DataOptions &options);
 
   absl::Status start();
+  ReaderInput input(const std::atomic<bool> *cancelled) const;
+  absl::StatusOr<int64_t> countExamples();
   absl::Status describe(const absl::Status &status) const;
 
   void runProducer();
   absl::Status load();
+  absl::Status makeBatchesFrom(std::unique_ptr<ExampleReader> reader);
   absl::Status allocateSlots();
   void produce();
+  void makeBatch(Slot &slot, DataPosition &position);
 
-  absl::StatusOr<int64_t> waitForLoading(std::unique_lock<std::mutex> &lock);
+  absl::StatusOr<int64_t> batchesPerPass();
   absl::Status waitUntil(std::unique_lock<std::mutex> &lock, bool (DataSource::*condition)() const);
-  void moveTo(DataPosition position);
+  void moveTo(DataPosition position, DataPosition start);
   void releaseHeldSlot();
   bool isLoaded() const { return isLoaded_; }
   bool hasBatch() const { return isLoaded_ && (!loadStatus_.ok() || head_ != tail_); }
@@ -96,13 +106,14 @@ private:
   const SourceInfo source_;
   const DataOptions options_;
   const Reader *reader_ = nullptr;
-  std::vector<std::string> files_;
-  int64_t knownSize_ = kDynamicSize;
+  std::vector<std::vector<std::string>> files_;
+  SourceHeader header_; ///< The producer's own until it has loaded.
 
   // The consumer's own.
-  bool isInPass_ = false;  ///< Between beginPass and the end of the pass.
-  bool holdsSlot_ = false; ///< The slot at head_ is the batch returned last.
-  DataPosition next_;      ///< Of the batch that comes next.
+  int64_t count_ = kDynamicSize; ///< Of the examples of one pass of the data, once known.
+  bool isInPass_ = false;        ///< Between beginPass and the end of the pass.
+  bool holdsSlot_ = false;       ///< The slot at head_ is the batch returned last.
+  DataPosition next_;            ///< Of the batch that comes next.
 
   // The producer's own.
   std::optional<BatchMaker> maker_;
@@ -120,7 +131,7 @@ private:
   std::vector<Slot> slots_; ///< The vector is fixed once isLoaded_; full slots are the consumer's.
   uint64_t head_ = 0;
   uint64_t tail_ = 0;
-  DataPosition start_;      ///< Where the producer is to go on after a move.
+  DataPosition start_;      ///< Where the producer is to go on after a move: a pass of the data.
   uint64_t generation_ = 0; ///< Counts moves.
   bool consumerWaits_ = false;
   bool producerWaits_ = false;

@@ -9,10 +9,10 @@
 
 namespace pdg {
 
-/// Reads the headers: one field per file, all with the same number of examples.
+/// Reads the headers: one field per group of files.
 absl::StatusOr<SourceHeader> probeIdx(const ReaderInput &input);
 
-/// Reads the files; each must be exactly as long as its header says. 16-bit integers become i32.
-absl::StatusOr<ExampleTable> loadIdx(const ReaderInput &input);
+/// Opens the files. 16-bit integers become i32.
+absl::StatusOr<std::unique_ptr<ExampleReader>> openIdx(const ReaderInput &input);
 
 } // namespace pdg

@@ -102,6 +102,40 @@ absl::StatusOr<int64_t> InputFile::read(void *to, int64_t size) {
   return done;
 }
 
+absl::Status InputFile::seek(int64_t offset) {
+  if (!isPacked()) {
+    offset_ = std::min(offset, fileSize_);
+    if (fseeko(file_.get(), offset_, SEEK_SET) != 0)
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot read '", path_, "'"));
+    return absl::OkStatus();
+  }
+  if (offset < offset_)
+    if (absl::Status status = restart(); !status.ok())
+      return status;
+  uint8_t skipped[1 << 14];
+  while (offset_ < offset) {
+    absl::StatusOr<int64_t> found =
+        read(skipped, std::min<int64_t>(offset - offset_, sizeof(skipped)));
+    if (!found.ok())
+      return found.status();
+    if (*found == 0)
+      break;
+  }
+  return absl::OkStatus();
+}
+
+/// Goes back to the beginning of a packed file.
+absl::Status InputFile::restart() {
+  if (fseeko(file_.get(), 0, SEEK_SET) != 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot read '", path_, "'"));
+  offset_ = 0;
+  inflateReset(&unpacker_->stream);
+  unpacker_->stream.avail_in = 0;
+  unpacker_->fileOffset = 0;
+  unpacker_->isAtEnd = false;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> InputFile::readPiece(void *to, int64_t size) {
   return isPacked() ? readPacked(to, size) : readRaw(to, size);
 }

@@ -33,6 +33,10 @@ public:
   /// The end of a packed file is reported only if the file is proved whole.
   absl::StatusOr<int64_t> read(void *to, int64_t size);
 
+  /// Goes to byte `offset` of the content, or to its end if there are fewer. Of a packed file
+  /// everything before is unpacked: again, to go back.
+  absl::Status seek(int64_t offset);
+
   const std::string &path() const { return path_; }
   bool isPacked() const { return unpacker_ != nullptr; }
 
@@ -54,6 +58,7 @@ private:
   absl::StatusOr<int64_t> readPiece(void *to, int64_t size);
   absl::StatusOr<int64_t> readPacked(void *to, int64_t size);
   absl::StatusOr<int64_t> readRaw(void *to, int64_t size);
+  absl::Status restart();
   absl::Status refill();
   absl::Status endMember();
   absl::Status describeDamage() const;

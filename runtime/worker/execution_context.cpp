@@ -6,7 +6,6 @@
 #include "runtime/worker/text.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cassert>
@@ -237,10 +236,9 @@ int64_t ExecutionContext::nextBatch(int64_t source, char **fields) {
     return 0;
   std::copy(batch->fields.begin(), batch->fields.end(), fields);
   if (state.isFirstBatch) {
-    // Only now is the number of examples of every source known without waiting.
+    // Only now is the number of examples known without waiting, unless they are streamed.
     state.isFirstBatch = false;
-    int64_t size = state.data->size().value_or(0);
-    progress_.beginPass(info.name, (size + info.batch - 1) / info.batch);
+    progress_.beginPass(info.name, state.data->knownBatches());
   }
   progress_.step();
   return batch->n;
@@ -347,11 +345,10 @@ std::vector<TensorRef> refsTo(const std::vector<VariableInfo> &infos,
 } // namespace
 
 absl::Status ExecutionContext::load(const std::string &path, std::span<const std::string> only) {
-  std::vector<std::string> skipped;
-  absl::Status status = loadVariables(path, refsTo(program_.variables, variables_), only, &skipped);
-  if (status.ok() && !skipped.empty() && !options_.isQuiet)
-    std::fprintf(stderr, "note: not loaded, because only one of %s and the program has them: %s\n",
-                 path.c_str(), absl::StrJoin(skipped, ", ").c_str());
+  LoadReport report;
+  absl::Status status = loadVariables(path, refsTo(program_.variables, variables_), only, &report);
+  if (status.ok() && !options_.isQuiet)
+    std::fputs(describe(report, path).c_str(), stderr);
   return status;
 }
 

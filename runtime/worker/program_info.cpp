@@ -29,14 +29,31 @@ template <typename Archive, Is<FieldInfo> T> void visitFields(Archive &archive, 
   archive.field("shape", info.shape);
 }
 
+template <typename Archive, Is<OptionValue> T> void visitFields(Archive &archive, T &info) {
+  archive.field("text", info.text);
+  archive.field("isList", info.isList);
+  archive.field("list", info.list);
+}
+
+template <typename Archive, Is<SourceOption> T> void visitFields(Archive &archive, T &info) {
+  archive.field("name", info.name);
+  archive.field("value", info.value);
+}
+
 template <typename Archive, Is<SourceInfo> T> void visitFields(Archive &archive, T &info) {
   archive.field("name", info.name);
   archive.field("reader", info.reader);
   archive.field("files", info.files);
   archive.field("batch", info.batch);
   archive.field("shuffle", info.shuffle);
+  archive.field("window", info.window);
   archive.field("seed", info.seed);
-  archive.field("target", info.target);
+  archive.field("skip", info.skip);
+  archive.field("limit", info.limit);
+  archive.field("from", info.from);
+  archive.field("to", info.to);
+  archive.field("repeat", info.repeat);
+  archive.field("options", info.options);
   archive.field("fields", info.fields);
   archive.field("location", info.location);
 }
@@ -89,6 +106,7 @@ public:
 private:
   static Json toValue(const std::string &value) { return value; }
   static Json toValue(int64_t value) { return value; }
+  static Json toValue(double value) { return value; }
   static Json toValue(bool value) { return value; }
   static Json toValue(DType value) { return std::string(nameOf(value)); }
   template <typename T> static Json toValue(const std::vector<T> &values) {
@@ -134,6 +152,12 @@ private:
       return false;
     value = json.get<int64_t>();
     return !json.is_number_unsigned() || value >= 0;
+  }
+  static bool fromValue(const Json &json, double &value) {
+    if (!json.is_number())
+      return false;
+    value = json.get<double>();
+    return true;
   }
   static bool fromValue(const Json &json, bool &value) {
     if (!json.is_boolean())
@@ -181,7 +205,9 @@ bool isConsistent(const ProgramInfo &info) {
   for (const FetchInfo &fetch : info.fetches)
     ok = ok && isShape(fetch.shape, kDynamicSize);
   for (const SourceInfo &source : info.sources) {
-    ok = ok && source.batch > 0;
+    ok = ok && source.batch > 0 && source.window >= 0 && source.skip >= 0 && source.repeat > 0;
+    ok = ok && source.limit >= kDynamicSize && 0 <= source.from && source.from < source.to &&
+         source.to <= 1;
     for (const FieldInfo &field : source.fields)
       ok = ok && isShape(field.shape, 0);
   }

@@ -27,18 +27,39 @@ struct FieldInfo {
   std::vector<int64_t> shape;
 };
 
-/// A data source. `reader` names the format ("idx", "csv"); `files` are as the script wrote them
-/// and are searched for like a script's (resolveDataFile). Options are the reader's own.
+/// The value of an option of a data source: a text (numbers and types too), or a list.
+struct OptionValue {
+  std::string text;
+  bool isList = false;
+  std::vector<OptionValue> list = {};
+};
+
+/// An option that the source's reader understands.
+struct SourceOption {
+  std::string name;
+  OptionValue value;
+};
+
+/// A data source. `reader` names the format ("idx", "csv"); `files` are names or patterns as the
+/// script wrote them and are searched for like a script's (resolveDataFiles).
+///
+/// Which examples: of those in the files, `skip` are left out, at most `limit` of the rest are
+/// taken, and of these the share [from, to) (exampleRange).
 struct SourceInfo {
   std::string name; ///< The name in the script, "train".
   std::string reader;
   std::vector<std::string> files;
   int64_t batch = 1;
   bool shuffle = false;
+  int64_t window = 0; ///< Shuffled inside windows of so many examples; 0: all among each other.
   int64_t seed = 0;
-  std::string target;            ///< CSV: the name of the target column, or empty.
-  std::vector<FieldInfo> fields; ///< As found when compiling; checked again when opened.
-  std::string location;          ///< "model.pdg:12:14", for messages.
+  int64_t skip = 0;
+  int64_t limit = kDynamicSize; ///< kDynamicSize: none.
+  double from = 0, to = 1;
+  int64_t repeat = 1;                ///< A pass of the program is so many passes of the data.
+  std::vector<SourceOption> options; ///< Those of the reader.
+  std::vector<FieldInfo> fields;     ///< As found when compiling; checked again when opened.
+  std::string location;              ///< "model.pdg:12:14", for messages.
 };
 
 /// A tensor fed from outside.

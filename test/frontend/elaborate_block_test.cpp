@@ -176,6 +176,22 @@ print(total / points.size))",
             "PD0117 2:10");
   EXPECT_EQ(codesOf("import io\ndata p = io.csv(\"points.csv\", batc: 1)\nprint(p.size)", options),
             "PD0105 2:31");
+  expectInOrder(irOf(R"(import io
+data part = io.csv("points.csv", shuffle: window(9), from: 0.5, limit: 7, repeat: 3,
+                   columns: [["a", "b"], "y"], types: [f32, i64])
+print(part.batches))",
+                     options),
+                {"pdg.source @part \"csv\" [\"points.csv\"] batch 1 shuffle : [tensor<2xf32>, "
+                 "tensor<i64>]",
+                 "from = 5.000000e-01 : f64", "limit = 7 : i64",
+                 "options = {columns = [[\"a\", \"b\"], \"y\"], types = [\"f32\", \"i64\"]}",
+                 "repeat = 3 : i64", "window = 9 : i64", "pdg.source_size @part"});
+  expectInOrder(irOf(R"(import io
+block tenth(x: f32[N, 3]) -> f32[N, 3] { return x / 10 }
+data d = io.csv("points.csv", map: tenth)
+for x in d { print(x) })",
+                     options),
+                {"pdg.for_each @d", "pdg.div", "pdg.print"});
   std::filesystem::remove_all(folder);
 }
 

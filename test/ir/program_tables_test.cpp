@@ -59,7 +59,8 @@ constexpr const char *program = R"(
     %x = pdg.constant dense<0> : tensor<i64>
     pdg.yield %x : tensor<i64>
   }
-  pdg.source @train "csv" ["a.csv", "b.csv"] batch 4 shuffle : [tensor<3xf32>] {seed = 7 : i64}
+  pdg.source @train "csv" ["a.csv", "b.csv"] batch 4 shuffle : [tensor<3xf32>]
+      {seed = 7 : i64, window = 9, from = 0.25, options = {target = "y", columns = ["a", ["b"]]}}
   pdg.program {
     %x = pdg.input "x" : tensor<2x3xui8>
     %f = pdg.cast %x to f32 : tensor<2x3xui8>
@@ -93,6 +94,14 @@ TEST_F(ProgramTablesTest, NumbersWhatThereIs) {
   EXPECT_EQ(info.sources[0].batch, 4);
   EXPECT_EQ(info.sources[0].seed, 7);
   EXPECT_TRUE(info.sources[0].shuffle);
+  EXPECT_EQ(info.sources[0].window, 9);
+  EXPECT_EQ(info.sources[0].limit, kDynamicSize);
+  EXPECT_EQ(info.sources[0].from, 0.25);
+  EXPECT_EQ(info.sources[0].to, 1);
+  ASSERT_EQ(info.sources[0].options.size(), 2u);
+  EXPECT_EQ(info.sources[0].options[0].name, "columns");
+  EXPECT_EQ(info.sources[0].options[0].value.list[1].list[0].text, "b");
+  EXPECT_EQ(info.sources[0].options[1].value.text, "y");
 
   ASSERT_EQ(info.inputs.size(), 1u);
   EXPECT_EQ(info.inputs[0].dtype, DType::U8);
@@ -160,6 +169,11 @@ TEST_F(ProgramTablesTest, RefusesWhatDoesNotFit) {
     pdg.yield
   })"),
             "'pdg.source_size' op names no data source: @train\n");
+  EXPECT_EQ(
+      errorOf(R"(pdg.source @a "csv" ["a.csv"] batch 2 : [tensor<3xf32>] {to = 0.0}
+  pdg.program { pdg.yield })"),
+      "'pdg.source' op expects 'window' and 'skip' of at least 0, 'repeat' of at least 1 and 0 "
+      "<= 'from' < 'to' <= 1\n");
   EXPECT_EQ(errorOf(R"(pdg.source @a "csv" ["a.csv"] batch 2 : [tensor<3xf32>]
   pdg.program {
     pdg.for_each @a {

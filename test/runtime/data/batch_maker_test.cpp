@@ -25,14 +25,19 @@ ExampleTable makeTable() {
   return table;
 }
 
+absl::StatusOr<BatchMaker> makeMaker(const SourceInfo &source, uint64_t runSeed) {
+  return BatchMaker::create(source, runSeed, std::make_unique<TableReader>(makeTable()),
+                            {{{DType::I64, {}}}, kExamples}, {0, kExamples});
+}
+
 TEST(BatchMaker, CutsTheShuffledOrderIntoBatches) {
   SourceInfo source;
   source.batch = 4;
   source.shuffle = true;
   source.seed = 3;
-  BatchMaker maker = BatchMaker::create(source, 1, makeTable()).value();
+  BatchMaker maker = makeMaker(source, 1).value();
   EXPECT_EQ(maker.numBatches(), 3);
-  EXPECT_EQ(maker.fieldBytes(0), 4 * 8);
+  EXPECT_EQ(maker.fieldBytes(0).value(), 4 * 8);
   // Forwards and backwards, so that the pass changes at every call as well.
   std::vector<DataPosition> positions;
   for (int64_t pass = 0; pass < 3; ++pass)
@@ -44,7 +49,7 @@ TEST(BatchMaker, CutsTheShuffledOrderIntoBatches) {
     std::vector<int64_t> order(kExamples), found(4);
     shuffleOrder(1, 3, position.pass, order);
     char *field = reinterpret_cast<char *>(found.data());
-    int64_t n = maker.fill(position, {&field, 1});
+    int64_t n = maker.fill(position, {&field, 1}).value();
     ASSERT_EQ(n, std::clamp<int64_t>(kExamples - 4 * position.batch, 0, 4));
     for (int64_t i = 0; i < n; ++i)
       EXPECT_EQ(found[i], order[4 * position.batch + i]);
@@ -54,7 +59,7 @@ TEST(BatchMaker, CutsTheShuffledOrderIntoBatches) {
 TEST(BatchMaker, RefusesABatchOfNothing) {
   SourceInfo source;
   source.batch = 0;
-  EXPECT_EQ(BatchMaker::create(source, 0, makeTable()).status().message(),
+  EXPECT_EQ(makeMaker(source, 0).status().message(),
             "expects a batch of at least 1 example, found 0");
 }
 

@@ -15,16 +15,11 @@ namespace {
 class CsvReaderTest : public DataFilesTest {
 protected:
   absl::StatusOr<ExampleTable> load(std::string_view text, const std::string &name = "f.csv") {
-    std::vector<std::string> paths = {write(name, text)};
-    return loadCsv({source, paths});
+    return loadFiles(source, {write(name, text)});
   }
 
   static std::vector<float> valuesOf(const ExampleTable &table, size_t field) {
-    const FieldColumn &column = table.columns[field];
-    std::vector<float> values(table.numExamples * column.exampleBytes / sizeof(float));
-    if (!values.empty())
-      std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(float));
-    return values;
+    return elementsOf<float>(table, field);
   }
 
   /// Loads a good file without a target and returns its numbers.
@@ -42,6 +37,15 @@ protected:
     std::string message(table.status().message()), path = (folder / "f.csv").string();
     EXPECT_EQ(message.substr(0, path.size() + 1), path + ":");
     return message.substr(path.size() + 1);
+  }
+
+  CsvReaderTest() { source.reader = "csv"; }
+
+  void setOption(const std::string &name, const OptionValue &value) {
+    source.options.push_back({name, value});
+  }
+  void setOption(const std::string &name, const std::string &text) {
+    setOption(name, textOption(text));
   }
 
   SourceInfo source;
@@ -79,7 +83,7 @@ TEST_F(CsvReaderTest, ReadsFilesLongerThanItsBuffer) {
 }
 
 TEST_F(CsvReaderTest, TakesTheTargetOut) {
-  source.target = "the, \"target\"";
+  setOption("target", "the, \"target\"");
   absl::StatusOr<ExampleTable> table = load("x,\"the, \"\"target\"\"\",y\n1,2,3\n4,5,6\n");
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->numExamples, 2);
@@ -88,16 +92,15 @@ TEST_F(CsvReaderTest, TakesTheTargetOut) {
 }
 
 TEST_F(CsvReaderTest, ProbesTheFirstLineOnly) {
-  source.target = "y";
-  std::vector<std::string> paths = {write("f.csv", "x,y,z\nnot a number")};
-  absl::StatusOr<SourceHeader> header = probeCsv({source, paths});
+  setOption("target", "y");
+  absl::StatusOr<SourceHeader> header = probeFiles(source, {write("f.csv", "x,y,z\nnot a number")});
   ASSERT_TRUE(header.ok()) << header.status();
   EXPECT_EQ(typeString(header->fields), "(f32[2], f32)");
   EXPECT_EQ(header->numExamples, kDynamicSize);
 }
 
 TEST_F(CsvReaderTest, FindsWrongTargets) {
-  source.target = "t";
+  setOption("target", "t");
   EXPECT_EQ(errorOf("x,y\n"), "1:1: expects a column named 't' for the target, found 'x', 'y'");
   EXPECT_EQ(errorOf("t,x,t\n"), "1:5: expects one column named 't', found a second");
   EXPECT_EQ(errorOf("t\n1\n"), "1:1: expects a column beside the target, found none");
@@ -141,9 +144,73 @@ TEST_F(CsvReaderTest, AbridgesAndEscapesWhatItFound) {
             "2:1: expects a field of at most 65536 bytes: is this a CSV file?");
 }
 
-TEST_F(CsvReaderTest, NeedsOneFile) {
-  std::vector<std::string> paths = {write("a.csv", "x\n"), write("b.csv", "x\n")};
-  EXPECT_EQ(loadCsv({source, paths}).status().message(), "expects one CSV file, found 2");
+TEST_F(CsvReaderTest, JoinsFiles) {
+  std::string a = write("a.csv", "x,y\n1,2\n"), b = write("b.csv.gz", gzip("x,y\n3,4\n5,6\n"));
+  EXPECT_EQ(valuesOf(loadFiles(source, {a, b}).value(), 0), (Floats{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(loadFiles(source, {a, write("c.csv", "y,x\n1,2\n")}).status().message(),
+            (folder / "c.csv").string() + ":1:1: expects the columns 'x', 'y', as in " + a +
+                ", found 'y', 'x'");
+  EXPECT_EQ(loadFiles(source, {}).status().message(), "expects at least one CSV file, found none");
+}
+
+TEST_F(CsvReaderTest, ChoosesColumnsByName) {
+  setOption("columns", listOption({"z", "x"}));
+  setOption("target", "y");
+  std::string a = write("a.csv", "x,y,z,w\n1,2,3,-\n"), b = write("b.csv", "w,z,y,x\n-,6,5,4\n");
+  ExampleTable table = loadFiles(source, {a, b}).value();
+  EXPECT_EQ(valuesOf(table, 0), (Floats{3, 1, 6, 4}));
+  EXPECT_EQ(valuesOf(table, 1), (Floats{2, 5}));
+  EXPECT_EQ(errorOf("x,y\n1,2\n"), "1:1: expects a column named 'z', found 'x', 'y'");
+}
+
+TEST_F(CsvReaderTest, ReadsColumnsOfTypes) {
+  setOption("types", {"", true, {{"i64"}, {"u8"}, {"bool"}, {"f64"}, listOption({"red", "blue"})}});
+  absl::StatusOr<ExampleTable> table =
+      load("a,b,c,d,e\n-9223372036854775808,255,true,0.1,blue\n+7,0,0,1e300, red\n");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(elementsOf<int64_t>(*table, 0), (std::vector<int64_t>{INT64_MIN, 7}));
+  EXPECT_EQ(elementsOf<uint8_t>(*table, 1), (std::vector<uint8_t>{255, 0}));
+  EXPECT_EQ(table->columns[2].bytes.data()[0], 1);
+  EXPECT_EQ(table->columns[2].bytes.data()[1], 0);
+  EXPECT_EQ(elementsOf<double>(*table, 3), (std::vector<double>{0.1, 1e300}));
+  EXPECT_EQ(elementsOf<int64_t>(*table, 4), (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(errorOf("a,b,c,d,e\n1.5,0,0,0,red\n"),
+            "2:1: expects a whole number in column 'a', found '1.5'");
+  EXPECT_EQ(errorOf("a,b,c,d,e\n1,256,0,0,red\n"),
+            "2:3: expects a whole number that u8 can hold in column 'b', found '256'");
+  EXPECT_EQ(errorOf("a,b,c,d,e\n1,-1,0,0,red\n"),
+            "2:3: expects a whole number that u8 can hold in column 'b', found '-1'");
+  EXPECT_EQ(errorOf("a,b,c,d,e\n1,2,yes,0,red\n"),
+            "2:5: expects true, false, 1 or 0 in column 'c', found 'yes'");
+  EXPECT_EQ(errorOf("a,b,c,d,e\n1,2,0,0,green\n"),
+            "2:9: expects one of 'red', 'blue' in column 'e', found 'green'");
+  EXPECT_EQ(errorOf("a,b\n"), "1:1: expects 5 columns, one for each of 'types', found 2");
+}
+
+TEST_F(CsvReaderTest, GroupsColumnsIntoFields) {
+  setOption("columns", {"", true, {listOption({"a", "b"}), {"c"}}});
+  setOption("target", "t");
+  setOption("target_type", listOption({"no", "yes"}));
+  ExampleTable table = load("c,b,a,t\n1,2,3,yes\n").value();
+  std::vector<FieldInfo> fields;
+  for (const FieldColumn &column : table.columns)
+    fields.push_back(column.info);
+  EXPECT_EQ(typeString(fields), "(f32[2], f32, i64)");
+  EXPECT_EQ(valuesOf(table, 0), (Floats{3, 2}));
+  EXPECT_EQ(valuesOf(table, 1), Floats{1});
+  EXPECT_EQ(elementsOf<int64_t>(table, 2), std::vector<int64_t>{1});
+}
+
+TEST_F(CsvReaderTest, TakesAnotherDelimiterAndNoHeader) {
+  setOption("delimiter", ";");
+  setOption("header", "false");
+  setOption("target", "3");
+  ExampleTable table = load("1;2;3\n4;5;\"6\"\n").value();
+  EXPECT_EQ(valuesOf(table, 0), (Floats{1, 2, 4, 5}));
+  EXPECT_EQ(valuesOf(table, 1), (Floats{3, 6}));
+  EXPECT_EQ(errorOf("1;2;3\n1;\"2\"x;3\n"),
+            "2:6: expects ';' or the line's end behind a closing quote, found 'x'");
+  EXPECT_EQ(errorOf(""), " expects a line, found nothing");
 }
 
 } // namespace

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/data/reader.h"
+
 #include <gtest/gtest.h>
 
 #include <zlib.h>
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +42,64 @@ protected:
 
   std::filesystem::path folder;
 };
+
+/// Files, each a group of its own.
+inline std::vector<std::vector<std::string>> eachAlone(const std::vector<std::string> &paths) {
+  std::vector<std::vector<std::string>> groups;
+  for (const std::string &path : paths)
+    groups.push_back({path});
+  return groups;
+}
+
+/// What the headers of files say, without a search for them.
+inline absl::StatusOr<SourceHeader> probeFiles(const SourceInfo &source,
+                                               const std::vector<std::string> &paths) {
+  return findReader(source).value()->probe({source, eachAlone(paths), {}});
+}
+
+/// All examples of groups of files.
+inline absl::StatusOr<ExampleTable> loadGroups(const SourceInfo &source,
+                                               std::vector<std::vector<std::string>> groups) {
+  const Reader *format = findReader(source).value();
+  DataPaths folders;
+  ReaderInput input = {source, groups, folders};
+  absl::StatusOr<SourceHeader> header = format->probe(input);
+  if (!header.ok())
+    return header.status();
+  absl::StatusOr<std::unique_ptr<ExampleReader>> reader = format->open(input);
+  if (!reader.ok())
+    return reader.status();
+  absl::StatusOr<std::optional<ExampleTable>> table =
+      readTable(**reader, *header, {0, header->numExamples});
+  return table.ok() ? absl::StatusOr<ExampleTable>(**std::move(table)) : table.status();
+}
+
+/// All examples of files, each a group of its own.
+inline absl::StatusOr<ExampleTable> loadFiles(const SourceInfo &source,
+                                              const std::vector<std::string> &paths) {
+  return loadGroups(source, eachAlone(paths));
+}
+
+/// The elements of a field of all examples.
+template <typename T> std::vector<T> elementsOf(const ExampleTable &table, size_t field) {
+  const FieldColumn &column = table.columns[field];
+  EXPECT_EQ(column.info.dtype, dtypeOf<T>);
+  std::vector<T> values(static_cast<size_t>(table.numExamples * column.exampleBytes) / sizeof(T));
+  if (!values.empty())
+    std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+/// A text as the value of an option.
+inline OptionValue textOption(const std::string &text) { return {text, false, {}}; }
+
+/// Texts as the value of an option.
+inline OptionValue listOption(const std::vector<std::string> &texts) {
+  OptionValue value = {"", true, {}};
+  for (const std::string &text : texts)
+    value.list.push_back(textOption(text));
+  return value;
+}
 
 /// Packs `content` as one gzip member.
 inline std::string gzip(std::string_view content) {

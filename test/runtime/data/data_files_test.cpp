@@ -51,6 +51,22 @@ TEST_F(ResolveDataFileTest, ListsWhereItLooked) {
                                   "--data-dir or in $PDG_DATA");
 }
 
+TEST_F(ResolveDataFileTest, APatternNamesTheFilesOfTheFirstFolderThatHasAny) {
+  write("env/a-0.csv", "x\n");
+  std::string last = write("flag/a-10.csv", "x\n"), first = write("flag/a-1.csv", "x\n");
+  std::filesystem::create_directories(folder / "flag/a-2.csv");
+  EXPECT_EQ(resolveDataFiles("a-*.csv", paths).value(), (std::vector<std::string>{first, last}));
+  EXPECT_EQ(resolveDataFiles((folder / "flag/a-?.csv").string(), paths).value(),
+            std::vector<std::string>{first});
+  EXPECT_EQ(resolveDataFiles("a-[1-9].csv", paths).value(), std::vector<std::string>{first});
+  std::string odd = write("script/a-*.csv", "x\n");
+  EXPECT_EQ(resolveDataFiles("a-*.csv", paths).value(), std::vector<std::string>{odd});
+  std::string root = folder.string();
+  EXPECT_EQ(resolveDataFiles("b-*", paths).status().message(),
+            "no file matches the pattern 'b-*'; looked for '" + root + "/script/b-*', '" + root +
+                "/flag/b-*', '" + root + "/env/b-*', '/usr/share/datasets/b-*'");
+}
+
 TEST_F(ResolveDataFileTest, RefusesAnEmptyName) { EXPECT_FALSE(resolveDataFile("", paths).ok()); }
 
 } // namespace

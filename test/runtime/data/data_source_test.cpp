@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/data/data_source.h"
 
-#include "runtime/data/reader.h"
 #include "runtime/data/shuffle.h"
 #include "test/runtime/data/data_files_fixture.h"
 
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -54,13 +54,18 @@ protected:
 
   /// All batches of pass `pass` made without a thread.
   std::vector<std::vector<int>> makePass(int64_t pass) {
-    std::vector<std::string> paths = resolveSourceFiles(source, options.paths).value();
-    ExampleTable table = findReader(source).value()->load({source, paths}).value();
-    BatchMaker maker = BatchMaker::create(source, options.runSeed, std::move(table)).value();
-    std::vector<char> images(maker.fieldBytes(0)), labels(maker.fieldBytes(1));
+    ExampleTable table =
+        loadGroups(source, resolveSourceFiles(source, options.paths).value()).value();
+    SourceHeader header = {source.fields, table.numExamples};
+    ExampleRange all = {0, table.numExamples};
+    BatchMaker maker =
+        BatchMaker::create(source, options.runSeed, std::make_unique<TableReader>(std::move(table)),
+                           header, all)
+            .value();
+    std::vector<char> images(maker.fieldBytes(0).value()), labels(maker.fieldBytes(1).value());
     char *fields[] = {images.data(), labels.data()};
     std::vector<std::vector<int>> batches;
-    for (int64_t batch = 0; int64_t n = maker.fill({pass, batch}, fields); ++batch)
+    for (int64_t batch = 0; int64_t n = maker.fill({pass, batch}, fields).value(); ++batch)
       batches.emplace_back(labels.begin(), labels.begin() + n);
     return batches;
   }
@@ -238,7 +243,7 @@ TEST_F(DataSourceTest, ErrorsNameTheSourceAndItsPlace) {
   source.reader = "png";
   EXPECT_EQ(DataSource::open(source, options).status().message(),
             "model.pdg:3:1: data source 'train': unknown data reader 'png'; the readers are csv, "
-            "idx");
+            "idx, lines, npy, npz, text");
 }
 
 TEST_F(DataSourceTest, ErrorsOfReadingComeFromTheFirstCallThatNeedsTheData) {
@@ -262,6 +267,166 @@ TEST_F(DataSourceTest, RefusesABatchOfNothing) {
   std::unique_ptr<DataSource> data = open();
   data->beginPass(0);
   EXPECT_FALSE(data->next().ok());
+}
+
+//===-- Streams, shares and repetitions -------------------------------------------------------===//
+
+/// All labels of a pass in a row.
+std::vector<int> join(const std::vector<std::vector<int>> &batches) {
+  std::vector<int> labels;
+  for (const std::vector<int> &batch : batches)
+    labels.insert(labels.end(), batch.begin(), batch.end());
+  return labels;
+}
+
+TEST_F(DataSourceTest, AStreamGivesTheBatchesOfAKeptSource) {
+  for (const char *images : {"images.gz", "images"})
+    for (bool shuffle : {false, true})
+      for (int64_t window : {0, 1, 4, 7, 1000}) {
+        write("images", idxBytes({kExamples, kExampleSize}));
+        source.files = {images, "labels"};
+        source.shuffle = shuffle;
+        source.window = shuffle ? window : 0;
+        source.skip = 2;
+        source.limit = 19;
+        options.keepBytes = int64_t{1} << 20;
+        std::unique_ptr<DataSource> kept = open();
+        options.keepBytes = 0;
+        std::unique_ptr<DataSource> streamed = open();
+        for (int64_t pass : {0, 1, 2, 1})
+          EXPECT_EQ(readPass(*streamed, pass), readPass(*kept, pass)) << images << window;
+        EXPECT_EQ(streamed->size().value(), 19);
+      }
+}
+
+TEST_F(DataSourceTest, WindowsHoldAllExamplesAndKeepThemNear) {
+  write("many", idxBytes({250}));
+  source.files = {"many"};
+  source.fields = {{DType::U8, {}}};
+  source.window = 10;
+  options.keepBytes = 0;
+  std::unique_ptr<DataSource> data = open();
+  std::set<std::vector<int>> orders;
+  for (int64_t pass = 0; pass < 4; ++pass) {
+    std::vector<int> labels;
+    data->beginPass(pass);
+    while (true) {
+      absl::StatusOr<DataBatch> batch = data->next();
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->n == 0)
+        break;
+      for (int64_t i = 0; i < batch->n; ++i)
+        labels.push_back(static_cast<uint8_t>(batch->fields[0][i]));
+    }
+    EXPECT_EQ(std::set<int>(labels.begin(), labels.end()).size(), 250u);
+    for (int i = 0; i < 250; ++i)
+      EXPECT_LT(std::abs(labels[i] - i), 10);
+    orders.insert(labels);
+  }
+  EXPECT_EQ(orders.size(), 4u) << "each pass has another order";
+}
+
+TEST_F(DataSourceTest, StreamsOfUnknownLengthAreCountedWhenAsked) {
+  std::string text = "x\n";
+  for (int i = 0; i < 50; ++i)
+    text += std::to_string(i) + "\n";
+  write("f.csv", text);
+  source.reader = "csv";
+  source.files = {"f.csv"};
+  source.fields = {{DType::F32, {1}}};
+  source.shuffle = false;
+  source.skip = 3;
+  options.keepBytes = 0;
+  std::unique_ptr<DataSource> data = open();
+  EXPECT_EQ(data->size().value(), 47);
+  data->beginPass(1);
+  EXPECT_EQ(data->position().value(), 10);
+  ASSERT_TRUE(data->seek(10 + 9).ok());
+  absl::StatusOr<DataBatch> batch = data->next();
+  ASSERT_TRUE(batch.ok());
+  EXPECT_EQ(batch->n, 2);
+  EXPECT_EQ(*reinterpret_cast<const float *>(batch->fields[0]), 48.0f);
+  source.limit = 100;
+  EXPECT_EQ(open()->size().value(), 47);
+  source.limit = 7;
+  EXPECT_EQ(open()->size().value(), 7);
+}
+
+TEST_F(DataSourceTest, ErrorsInAStreamComeAfterTheBatchesBeforeThem) {
+  write("f.csv", "x\n1\n2\n3\n4\n5\n6\n?\n");
+  source.reader = "csv";
+  source.files = {"f.csv"};
+  source.fields = {{DType::F32, {1}}};
+  source.shuffle = false;
+  options.keepBytes = 0;
+  std::unique_ptr<DataSource> data = open();
+  for (int64_t pass : {0, 1}) {
+    data->beginPass(pass);
+    EXPECT_EQ(data->next().value().n, 5);
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(data->next().status().message(),
+                "model.pdg:3:1: data source 'train': " + folder.string() +
+                    "/f.csv:8:1: expects a number in column 'x', "
+                    "found '?'");
+  }
+}
+
+TEST_F(DataSourceTest, SharesAreDisjointAndLeaveNothingOut) {
+  source.shuffle = false;
+  for (double border : {0.1, 0.5, 0.57, 0.8, 0.999}) {
+    source.from = 0, source.to = border;
+    std::vector<int> labels;
+    if (border < 0.999) // 23 of 23
+      labels = join(readPass(*open(), 0));
+    source.from = border, source.to = 1;
+    if (border == 0.999) {
+      EXPECT_FALSE(DataSource::open(source, options).ok());
+      continue;
+    }
+    std::vector<int> rest = join(readPass(*open(), 0));
+    EXPECT_EQ(labels.size(), static_cast<size_t>(std::floor(border * kExamples + 0.5)));
+    labels.insert(labels.end(), rest.begin(), rest.end());
+    ASSERT_EQ(labels.size(), size_t{kExamples});
+    for (int i = 0; i < kExamples; ++i)
+      EXPECT_EQ(labels[i], i);
+  }
+}
+
+TEST_F(DataSourceTest, ARepeatedPassIsThatManyPasses) {
+  std::vector<std::vector<int>> expected;
+  for (int64_t pass = 3; pass < 6; ++pass)
+    for (const std::vector<int> &batch : makePass(pass))
+      expected.push_back(batch);
+  source.repeat = 3;
+  std::unique_ptr<DataSource> data = open();
+  EXPECT_EQ(readPass(*data, 1), expected);
+  EXPECT_EQ(data->size().value(), 3 * kExamples);
+  EXPECT_EQ(data->position().value(), 2 * 15);
+  ASSERT_TRUE(data->seek(15 + 7).ok());
+  EXPECT_EQ(nextLabels(*data), expected[7]);
+  EXPECT_EQ(data->position().value(), 15 + 8);
+  source.repeat = int64_t{1} << 62;
+  EXPECT_FALSE(open()->size().ok());
+}
+
+TEST_F(DataSourceTest, MoreIsSkippedThanThereIs) {
+  source.skip = kExamples;
+  EXPECT_EQ(DataSource::open(source, options).status().message(),
+            "model.pdg:3:1: data source 'train': of 23 examples in images.gz 'skip', 'limit', "
+            "'from' and 'to' leave none");
+  write("f.csv", "x\n1\n");
+  source.reader = "csv";
+  source.files = {"f.csv"};
+  source.fields = {{DType::F32, {1}}};
+  for (int64_t keep : {0, 1000}) {
+    source.shuffle = false;
+    options.keepBytes = keep;
+    std::unique_ptr<DataSource> data = open();
+    data->beginPass(0);
+    EXPECT_EQ(data->next().status().message(),
+              "model.pdg:3:1: data source 'train': the files have no more than 23 examples, which "
+              "'skip' leaves out");
+  }
 }
 
 TEST_F(DataSourceTest, WaitingEndsWithAnInterrupt) {

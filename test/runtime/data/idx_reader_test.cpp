@@ -13,7 +13,7 @@ namespace {
 class IdxReaderTest : public DataFilesTest {
 protected:
   absl::StatusOr<ExampleTable> load(const std::vector<std::string> &paths) {
-    return loadIdx({source, paths});
+    return loadFiles(source, paths);
   }
 
   /// Loads one file and returns its elements.
@@ -22,12 +22,7 @@ protected:
     EXPECT_TRUE(table.ok()) << table.status();
     if (!table.ok())
       return {};
-    const FieldColumn &column = table->columns[0];
-    EXPECT_EQ(column.info.dtype, dtypeOf<T>);
-    std::vector<T> values(table->numExamples * column.exampleBytes / sizeof(T));
-    if (!values.empty())
-      std::memcpy(values.data(), column.bytes.data(), values.size() * sizeof(T));
-    return values;
+    return elementsOf<T>(*table, 0);
   }
 
   /// Loads one file that is wrong and returns the message without the path.
@@ -40,6 +35,8 @@ protected:
     EXPECT_EQ(message.substr(0, path.size() + 2), path + ": ");
     return message.substr(path.size() + 2);
   }
+
+  IdxReaderTest() { source.reader = "idx"; }
 
   SourceInfo source;
 };
@@ -74,7 +71,7 @@ TEST_F(IdxReaderTest, WidensAcrossPieces) {
 TEST_F(IdxReaderTest, DescribesAnExampleByItsFiles) {
   std::vector<std::string> paths = {write("images", idxBytes({5, 3, 2})),
                                     write("labels.gz", gzip(idxBytes({5})))};
-  absl::StatusOr<SourceHeader> header = probeIdx({source, paths});
+  absl::StatusOr<SourceHeader> header = probeFiles(source, paths);
   ASSERT_TRUE(header.ok()) << header.status();
   EXPECT_EQ(header->numExamples, 5);
   EXPECT_EQ(typeString(header->fields), "(u8[3, 2], u8)");
@@ -103,7 +100,7 @@ TEST_F(IdxReaderTest, FindsAWrongHeader) {
                                        "0d f32, 0e f64), found 0a at byte 2");
   EXPECT_EQ(errorOf(changed(3, 0)), "expects 1 to 8 dimensions, found 0 at byte 3");
   EXPECT_EQ(errorOf(changed(3, 9)), "expects 1 to 8 dimensions, found 9 at byte 3");
-  EXPECT_EQ(errorOf(changed(11, 0)), "expects a size of at least 1 for axis 1, found 0 at byte 8");
+  EXPECT_EQ(errorOf(changed(11, 0)), "expects a size of at least 1 for axis 1, found 0");
   EXPECT_EQ(errorOf(idxHeader(0x0e, {0xffffffff, 0xffffffff, 0xffffffff})),
             "expects f64[4294967295, 4294967295, 4294967295], as the header says, found 16 bytes: "
             "the file is cut off or its header wrong");
@@ -139,6 +136,24 @@ TEST_F(IdxReaderTest, ProvesTheChecksumOfThePackedData) {
   EXPECT_NE(errorOf(packed, "f.gz").find("incorrect data check"), std::string::npos);
   packed.resize(packed.size() - 8);
   EXPECT_NE(errorOf(packed, "f.gz").find("the file is cut off"), std::string::npos);
+}
+
+TEST_F(IdxReaderTest, JoinsTheFilesOfAField) {
+  std::string a = write("a", idxBytes({2, 2})), b = write("b.gz", gzip(idxBytes({1, 2}))),
+              empty = write("c", idxBytes({0, 2})), d = write("d", idxBytes({3, 2})),
+              x = write("x", idxBytes({2})), y = write("y", idxBytes({1})),
+              z = write("z", idxBytes({0})), w = write("w", idxBytes({3}));
+  ExampleTable table = loadGroups(source, {{a, b, empty, d}, {x, y, z, w}}).value();
+  EXPECT_EQ(elementsOf<uint8_t>(table, 0),
+            (std::vector<uint8_t>{0, 1, 2, 3, 0, 1, 0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(elementsOf<uint8_t>(table, 1), (std::vector<uint8_t>{0, 1, 0, 0, 1, 2}));
+  EXPECT_EQ(loadGroups(source, {{a, b}, {x}}).status().message(),
+            "expects 2 files for each field, as " + a +
+                " and those that follow it, found 1, from " + x + " on");
+  EXPECT_EQ(loadGroups(source, {{a, b}, {y, x}}).status().message(),
+            y + ": expects 2 examples, as in " + a + ", found 1");
+  EXPECT_EQ(loadGroups(source, {{a, x}}).status().message(),
+            x + ": expects examples u8[2], as in " + a + ", found u8");
 }
 
 TEST_F(IdxReaderTest, NeedsAFile) { EXPECT_FALSE(load({}).ok()); }

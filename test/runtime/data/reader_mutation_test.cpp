@@ -1,7 +1,9 @@
 // No file crashes a reader: good files with bytes changed, removed, added and repeated at random
 // are read to the end or refused with a message. SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/mix.h"
-#include "runtime/data/reader.h"
+#include "runtime/base/tensor.h"
+#include "runtime/checkpoint/npy.h"
+#include "runtime/checkpoint/npz.h"
 #include "test/runtime/data/data_files_fixture.h"
 
 namespace pdg {
@@ -39,20 +41,21 @@ std::string mutate(std::string bytes, uint64_t seed) {
 class ReaderMutationTest : public DataFilesTest {
 protected:
   /// Reads `count` mutations of `good`; returns how many were refused.
-  int readMutations(const std::string &reader, const std::string &good, int count) {
+  int readMutations(const std::string &reader, const std::string &good, int count,
+                    std::vector<SourceOption> options = {}) {
     SourceInfo source;
     source.reader = reader;
-    source.target = reader == "csv" ? "y" : "";
+    source.options = options;
     int refused = 0;
     for (int seed = 0; seed < count; ++seed) {
-      std::vector<std::string> paths = {write("f", mutate(good, seed))};
-      absl::StatusOr<SourceHeader> header = findReader(source).value()->probe({source, paths});
-      absl::StatusOr<ExampleTable> table = findReader(source).value()->load({source, paths});
+      std::string path = write("f", mutate(good, seed));
+      absl::StatusOr<SourceHeader> header = probeFiles(source, {path});
+      absl::StatusOr<ExampleTable> table = loadFiles(source, {path});
       EXPECT_TRUE(header.ok() || !table.ok()) << "what loads can be probed, seed " << seed;
       if (table.ok())
         continue;
       ++refused;
-      EXPECT_NE(table.status().message().find(paths[0] + ":"), absl::string_view::npos)
+      EXPECT_NE(table.status().message().find(path + ":"), absl::string_view::npos)
           << table.status();
     }
     return refused;
@@ -72,8 +75,38 @@ TEST_F(ReaderMutationTest, PackedIdx) {
 }
 
 TEST_F(ReaderMutationTest, Csv) {
-  EXPECT_GT(readMutations("csv", csv, 1500), 500);
-  EXPECT_GT(readMutations("csv", gzip(csv), 500), 400);
+  std::vector<SourceOption> target = {{"target", textOption("y")}};
+  EXPECT_GT(readMutations("csv", csv, 1500, target), 500);
+  EXPECT_GT(readMutations("csv", gzip(csv), 500, target), 400);
+  EXPECT_GT(readMutations("csv", csv, 500, {{"types", textOption("i64")}}), 250);
+}
+
+TEST_F(ReaderMutationTest, Npy) {
+  std::string good = makeNpyHeader(DType::F32, {4, 3}) + std::string(48, '\1');
+  EXPECT_GT(readMutations("npy", good, 1500), 300);
+  EXPECT_GT(readMutations("npy", gzip(good), 500), 400);
+}
+
+TEST_F(ReaderMutationTest, Npz) {
+  HostTensor x = HostTensor::fromValues<float>({3, 2}, {1, 2, 3, 4, 5, 6}).value();
+  HostTensor y = HostTensor::fromValues<int64_t>({3}, {1, 2, 3}).value();
+  TensorRef tensors[] = {{"x", &x}, {"y", &y}};
+  std::string path = (folder / "good.npz").string();
+  ASSERT_TRUE(writeNpz(path, tensors).ok());
+  std::ifstream file(path, std::ios::binary);
+  std::string good{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_GT(readMutations("npz", good, 1000, {{"fields", listOption({"x", "y"})}}), 300);
+}
+
+TEST_F(ReaderMutationTest, Text) {
+  // Bytes are bytes: only packed text can be wrong, and words that are not in the vocabulary.
+  std::vector<SourceOption> window = {{"window", textOption("3")}};
+  EXPECT_EQ(readMutations("text", csv, 300, window), 0);
+  EXPECT_GT(readMutations("text", gzip(csv), 500, window), 400);
+  write("words.txt", "one\ntwo three");
+  window.push_back({"vocabulary", textOption((folder / "words.txt").string())});
+  EXPECT_GT(readMutations("text", "one two three two one two", 500, window), 200);
+  EXPECT_GT(readMutations("lines", csv, 500, {{"length", textOption("17")}}), 10);
 }
 
 } // namespace

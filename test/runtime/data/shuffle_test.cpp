@@ -53,5 +53,33 @@ TEST(ShuffleOrder, GivesEveryPermutationEqually) {
   EXPECT_LT(chiSquare, 49.7) << "23 degrees of freedom: exceeded once in 1000";
 }
 
+TEST(WindowOrder, WindowsFollowOneAnother) {
+  for (int64_t size : {1, 2, 10, 1000})
+    for (int64_t pass = 0; pass < 20; ++pass) {
+      WindowOrder windows(1, 2, pass, size);
+      EXPECT_LE(windows.beginOf(1), size);
+      EXPECT_GE(windows.beginOf(1), 1);
+      for (int64_t window = 0; window < 5; ++window) {
+        EXPECT_EQ(windows.windowOf(windows.beginOf(window)), window);
+        EXPECT_EQ(windows.windowOf(windows.beginOf(window + 1) - 1), window);
+      }
+    }
+}
+
+TEST(WindowOrder, NeverChanges) {
+  WindowOrder windows(0, 7, 3, 6);
+  std::vector<int64_t> order(6);
+  windows.shuffle(2, order);
+  EXPECT_EQ(windows.beginOf(1), 6);
+  EXPECT_EQ(order, (std::vector<int64_t>{4, 1, 0, 2, 5, 3}));
+  EXPECT_EQ(WindowOrder(0, 7, 4, 6).beginOf(1), 3);
+}
+
+TEST(WindowOrder, HasNoEnd) {
+  WindowOrder windows(0, 0, 0, INT64_MAX);
+  EXPECT_EQ(windows.beginOf(3), INT64_MAX);
+  EXPECT_EQ(windows.windowOf(0), 0);
+}
+
 } // namespace
 } // namespace pdg

@@ -18,8 +18,14 @@ ProgramInfo makeInfo() {
                    {"a \"b\".csv"},
                    64,
                    true,
+                   100,
                    -7,
-                   "price",
+                   5,
+                   kDynamicSize,
+                   0.1,
+                   1,
+                   2,
+                   {{"target", {"price"}}, {"columns", {"", true, {{"a"}, {"", true, {{"b"}}}}}}},
                    {{DType::F32, {3}}, {DType::F32, {}}},
                    "model.pdg:3:1"}};
   info.inputs = {{"x", DType::BF16, {0, 4}}};
@@ -38,6 +44,8 @@ TEST(ProgramInfo, SurvivesJson) {
   EXPECT_TRUE(read.variables[0].isParam);
   EXPECT_EQ(read.sources[0].files[0], "a \"b\".csv");
   EXPECT_EQ(read.sources[0].seed, -7);
+  EXPECT_EQ(read.sources[0].from, 0.1);
+  EXPECT_EQ(read.sources[0].options[1].value.list[1].list[0].text, "b");
   EXPECT_EQ(read.texts[0].values[0].precision, 4);
   EXPECT_EQ(read.fetches[0].shape[0], kDynamicSize);
   EXPECT_EQ(read.arenaBytes, int64_t{1} << 40);
