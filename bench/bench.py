@@ -1,6 +1,7 @@
-"""Measures training steps of ours beside PyTorch's and JAX's, in turns, in one run.
+"""Measures training steps of ours beside PyTorch's and JAX's, in turns, in one run, and how long
+compiling takes.
 
-Called by `./dev bench [w2] [w3]`. With --peers, PyTorch and JAX are installed from PyPI into a virtual
+Called by `./dev bench [w2] [w3] [compile]`. With --peers, PyTorch and JAX are installed from PyPI into a virtual
 environment in the build folder; once there, they take part in every run.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -14,6 +15,7 @@ import time
 
 import numpy as np
 
+import compile_time
 import workloads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -195,21 +197,26 @@ def run(workload, options):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("workloads", nargs="*", metavar="workload", help="w2, w3 (default: both)")
+    parser.add_argument("workloads", nargs="*", metavar="workload",
+                        help="w2, w3, compile (default: all)")
     parser.add_argument("--peers", action="store_true", help="install PyTorch and JAX if needed")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="per repetition")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
+    known = [*workloads.LAYERS, "compile"]
     for workload in options.workloads:
-        if workload not in workloads.LAYERS:
-            parser.error(f"no workload '{workload}': there are {', '.join(workloads.LAYERS)}")
+        if workload not in known:
+            parser.error(f"no workload '{workload}': there are {', '.join(known)}")
     if options.peers:
         install_peers()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    for workload in options.workloads or workloads.LAYERS:
-        run(workload, options)
+    for workload in options.workloads or known:
+        if workload == "compile":
+            compile_time.report(os.path.join(BUILD, "bin", "pdc"), min(options.rounds, 5))
+        else:
+            run(workload, options)
 
 
 if __name__ == "__main__":
