@@ -36,7 +36,7 @@ def mistakes(lines):
     return "\n".join(text + [""])
 
 
-CASES = [("1,000 operations, 500 shapes", chains(1000, 600), "run"),
+CASES = [("1,000 operations, 450 shapes", chains(1000, 600), "run"),
          ("10,000 operations, 2,000 shapes", chains(10000, 2300), "run"),
          ("5,000 lines, 1,250 errors", mistakes(5000), "check")]
 
