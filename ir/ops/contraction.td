@@ -13,8 +13,8 @@ def Pdg_ContractOp : Pdg_PureOp<"contract",
     Each result element is one chain of fused multiply-adds from +0, over the summed indices in the
     order of the first operand's axes, each increasing. With `leaves` the first summed index, of
     size n, is cut into L(n) chains that a balanced tree joins, neighbours first. The builder sets
-    it when that index is axis 0 of both operands; no pass changes it. Afterwards batches may be moved
-    before it.
+    it when that index is axis 0 of both operands; no pass changes it, but batches may be moved
+    before that index.
 
     (C1) Every operand's letters are distinct; result letters occur in an operand.
     (C2) Every letter occurs in two of the three: none is summed inside one operand alone.
