@@ -220,7 +220,7 @@ Values PoolEmitter::addRow(int64_t u, Value row, Value x, Value y, const WindowL
     }
     isNew = e.b.createOrFold<arith::OrIOp>(e.loc, isNew, isFirst);
     result[0] = e.select(isNew, loaded, result[0]);
-    result[1] = e.select(isNew, splat(places, u * spec.windowW + v), result[1]);
+    result[1] = e.select(isNew, splat(places, placeOf(u, v)), result[1]);
     if (y)
       result[2] = e.select(isNew, windowColumn(others, v), result[2]);
   }

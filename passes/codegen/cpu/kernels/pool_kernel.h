@@ -61,14 +61,17 @@ private:
   Value largestPlace(const Area &area, Value x);
   void scatterPlane(Value g, Value x, Value to);
   void scatterWindow(Value i, Value j, Value g, Value x, Value to);
+  void scatterLargest(Value i, Value g, Value x, Value to, const WindowLanes &lanes);
 
+  /// The number of a window's element: how far it is from the window's first one in a plane.
+  int64_t placeOf(int64_t u, int64_t v) const { return u * spec.width + v; }
   Value splat(mlir::Type type, double value);
   Value compare(mlir::arith::CmpFPredicate predicate, Value x, Value y);
 
   Emitter e;
   const PoolSpec &spec;
   Value first, second, out, p0, p1;
-  mlir::VectorType places; ///< A number of a window's element in each lane.
+  mlir::VectorType places; ///< The number of an element of its window in each lane.
 };
 
 } // namespace pdg

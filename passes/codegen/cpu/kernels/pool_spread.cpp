@@ -47,7 +47,7 @@ void PoolEmitter::spreadWindows(Value i, Value g, Value x, Value to, const Windo
     Values columns;
     for (int64_t v = 0; v < spec.windowW; ++v) {
       Value isHere = x ? arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, place,
-                                               splat(places, u * spec.windowW + v))
+                                               splat(places, placeOf(u, v)))
                              .getResult()
                        : Value();
       columns.push_back(isHere ? e.select(isHere, term, e.zero()) : term);
@@ -143,8 +143,29 @@ void PoolEmitter::gatherWindows(Value x, Value y, Value to) {
 void PoolEmitter::scatterPlane(Value g, Value x, Value to) {
   emitClear(e, to, e.c(spec.height * spec.width));
   e.loop(e.c(0), e.c(spec.outHeight()), 1, [&](Value i) {
+    if (x && isShort())
+      return eachLanes([&](const WindowLanes &lanes) { scatterLargest(i, g, x, to, lanes); });
     e.loop(e.c(0), e.c(spec.outWidth()), 1, [&](Value j) { scatterWindow(i, j, g, x, to); });
   });
+}
+
+/// Finds the largest elements in lanes, then adds to them one after the other.
+void PoolEmitter::scatterLargest(Value i, Value g, Value x, Value to, const WindowLanes &lanes) {
+  Value place = eachRow(i, startState(), [&](int64_t u, Value row, ValueRange state) {
+    return addRow(u, row, x, {}, lanes, state);
+  })[1];
+  Value row = e.sub(e.mul(i, e.c(spec.strideH)), e.c(spec.padTop));
+  Value start = firstElement(to, row, lanes);
+  Value from = e.at(g, e.add(e.mul(i, e.c(spec.outWidth())), lanes.first));
+  for (int64_t lane = 0; lane < e.vl; ++lane) {
+    if (lanes.known && *lanes.known + lane >= spec.outWidth())
+      break;
+    Value number = vector::ExtractOp::create(e.b, e.loc, place, ArrayRef<int64_t>{lane});
+    if (number.getType() != e.i64)
+      number = arith::ExtSIOp::create(e.b, e.loc, e.i64, number);
+    Value at = e.at(e.at(start, lane * spec.strideW), number);
+    e.storeScalar(e.addF(e.loadScalar(at), e.loadScalar(e.at(from, lane))), at);
+  }
 }
 
 void PoolEmitter::scatterWindow(Value i, Value j, Value g, Value x, Value to) {
