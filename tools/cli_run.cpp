@@ -4,8 +4,12 @@
 
 #include <absl/strings/numbers.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace pdg {
 
@@ -13,9 +17,38 @@ static constexpr const char *runFooter =
     "\nExamples:\n"
     "  pdc run model.pdg --set batch=128 --seed 3\n"
     "  pdc run model.pdg --save model.safetensors --fetch values.npz\n"
-    "  pdc run model.pdg --load model.safetensors --only net.hidden --only net.output\n"
+    "  pdc run model.pdg --load model.safetensors --only net.hidden,net.output\n"
     "  pdc run model.pdg --feed x=images.npy --feed y=batches.npz:labels\n"
-    "Ctrl-C stops in order; a second one stops at once.";
+    "Ctrl-C stops in order, between two iterations: with --save the variables are then saved as\n"
+    "they are. A second one stops at once and leaves the file that was there.";
+
+/// Refuses names of files that do not end as one of `endings` does, or have nothing before it.
+static std::function<std::string(const std::string &)> endsWith(std::vector<std::string> endings,
+                                                                const std::string &form) {
+  return [endings, form](const std::string &name) -> std::string {
+    for (const std::string &ending : endings)
+      if (name.size() > ending.size() && name.ends_with(ending))
+        return "";
+    return "expects " + form + ", got '" + name + "'";
+  };
+}
+
+static std::function<std::string(const std::string &)> isTensorFile() {
+  return endsWith({".safetensors", ".npz"}, "FILE.safetensors or FILE.npz");
+}
+
+/// Splits "a.b,c" into scope paths. Returns what is wrong, or an empty text.
+static std::string parseOnly(const std::string &text, std::vector<std::string> &only) {
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string path = text.substr(begin, end - begin);
+    if (path.empty() || path.front() == '.' || path.back() == '.')
+      return "expects scope paths such as net.hidden,net.output, got '" + text + "'";
+    only.push_back(path);
+    begin = end + 1;
+  }
+  return "";
+}
 
 static void addInputOptions(CLI::App &command, RunArguments &options) {
   command
@@ -35,13 +68,20 @@ static void addInputOptions(CLI::App &command, RunArguments &options) {
       ->allow_extra_args(false);
   CLI::Option *load =
       command.add_option("--load", options.loadFile,
-                         "Reads variables from a safetensors file before the first step; every "
-                         "name, shape and type is checked");
-  load->type_name("FILE");
+                         "Reads variables from a .safetensors or .npz file before the first step; "
+                         "every name, shape and type is checked");
+  load->type_name("FILE")->check(isTensorFile());
   command
-      .add_option("--only", options.only,
-                  "Loads only this scope path (net.hidden) and what is below it; may be repeated")
-      ->type_name("PATH")
+      .add_option_function<std::vector<std::string>>(
+          "--only",
+          [&options](const std::vector<std::string> &texts) {
+            for (const std::string &text : texts)
+              if (std::string wrong = parseOnly(text, options.only); !wrong.empty())
+                throw CLI::ValidationError("--only", wrong);
+          },
+          "Loads only these scope paths (net.hidden) and what is below them, and lists what it did "
+          "not load; may be repeated")
+      ->type_name("PATH[,PATH]")
       ->allow_extra_args(false)
       ->needs(load);
 }
@@ -50,9 +90,14 @@ static void addOutputOptions(CLI::App &command, RunArguments &options) {
   command
       .add_option("--fetch", options.fetchFile,
                   "Writes the eval targets to an .npz file, by their true names")
-      ->type_name("OUT.npz");
-  command.add_option("--save", options.saveFile, "Writes all variables to a safetensors file")
-      ->type_name("FILE");
+      ->type_name("OUT.npz")
+      ->check(endsWith({".npz"}, "OUT.npz"));
+  command
+      .add_option("--save", options.saveFile,
+                  "Writes all variables to a .safetensors or .npz file at the end, or when "
+                  "interrupted")
+      ->type_name("FILE")
+      ->check(isTensorFile());
   command.add_flag("--quiet", options.quiet, "No progress bar and no notes");
 }
 

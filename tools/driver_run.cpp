@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/driver.h"
 
+#include "frontend/names.h"
 #include "runtime/checkpoint/file.h"
 #include "runtime/checkpoint/npy.h"
 #include "runtime/checkpoint/npz.h"
@@ -14,6 +15,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -28,7 +30,8 @@ namespace pdg {
 /// all arrays are there; those that no input asks for are not fed.
 struct Feeds {
   std::map<std::string, HostTensor> tensors;
-  std::set<std::string> optional; ///< From archives.
+  std::map<std::string, std::string> files; ///< Where each comes from.
+  std::set<std::string> optional;           ///< From archives.
 
   absl::Status add(const std::string &name, absl::StatusOr<HostTensor> tensor) {
     if (!tensor.ok())
@@ -47,6 +50,7 @@ static absl::Status readArchive(const std::string &file, Feeds &feeds) {
     // What is fed by its name counts more than what an archive happens to have.
     if (!feeds.tensors.contains(array.name)) {
       feeds.tensors[array.name] = std::move(array.tensor);
+      feeds.files[array.name] = file;
       feeds.optional.insert(array.name);
     }
   return absl::OkStatus();
@@ -56,9 +60,12 @@ static absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &argument
   Feeds feeds;
   absl::Status status;
   for (const FeedArgument &feed : arguments)
-    if (!feed.name.empty() && status.ok())
+    if (!feed.name.empty() && status.ok()) {
       status = feeds.add(feed.name,
                          feed.array.empty() ? readNpy(feed.file) : readNpz(feed.file, feed.array));
+      feeds.files[feed.name] =
+          feed.array.empty() ? feed.file : absl::StrCat(feed.file, ":", feed.array);
+    }
   for (const FeedArgument &feed : arguments)
     if (feed.name.empty() && status.ok())
       status = readArchive(feed.file, feeds);
@@ -72,8 +79,36 @@ static std::map<std::string, FedInput> typesOf(const Feeds &feeds, const Compila
   std::map<std::string, FedInput> types;
   for (const auto &[name, tensor] : feeds.tensors)
     if (!feeds.optional.contains(name) || compilation.hasInput(name))
-      types[name] = {tensor.dtype(), tensor.shape()};
+      types[name] = {tensor.dtype(), tensor.shape(), feeds.files.at(name)};
   return types;
+}
+
+/// The scopes that variables are in: of "net.hidden.W/adam.m" itself, "net.hidden.W", "net.hidden"
+/// and "net".
+static std::vector<std::string> scopesOf(const ProgramInfo &program) {
+  std::set<std::string> scopes;
+  for (const VariableInfo &variable : program.variables) {
+    scopes.insert(variable.name);
+    for (size_t end = 0; end < variable.name.size(); ++end)
+      if (variable.name[end] == '.' || variable.name[end] == '/')
+        scopes.insert(variable.name.substr(0, end));
+  }
+  return {scopes.begin(), scopes.end()};
+}
+
+/// Says before the run which of the scopes to load there are not.
+static absl::Status checkScopes(const RunArguments &arguments, const ProgramInfo &program) {
+  std::vector<std::string> known = scopesOf(program);
+  for (const std::string &scope : arguments.only) {
+    if (std::find(known.begin(), known.end(), scope) != known.end())
+      continue;
+    std::string message = absl::StrCat("--only ", scope, ": the program has no variable '", scope,
+                                       "' and none in a scope of this name");
+    if (std::string near = findNearest(scope, known); !near.empty())
+      absl::StrAppend(&message, "; did you mean '", near, "'?");
+    return absl::InvalidArgumentError(message);
+  }
+  return absl::OkStatus();
 }
 
 static absl::Status feedInputs(ExecutionContext &context, Feeds feeds) {
@@ -108,6 +143,18 @@ static absl::Status handOver(ExecutionContext &context, const RunArguments &argu
   return status;
 }
 
+/// After an interrupt: saves the variables as they are. Nothing else is handed over.
+static void saveInterrupted(ExecutionContext &context, const RunArguments &arguments) {
+  // Before the first statement there are no values, or not all of those to load.
+  if (arguments.saveFile.empty() || !context.isInitialized())
+    return;
+  if (absl::Status status = context.save(arguments.saveFile); !status.ok())
+    reportStatus(status, arguments.program.format);
+  else if (!arguments.quiet)
+    std::fprintf(stderr, "note: the variables are saved as they were, in %s\n",
+                 arguments.saveFile.c_str());
+}
+
 //===----------------------------------------------------------------------===//
 // The run
 //===----------------------------------------------------------------------===//
@@ -130,8 +177,12 @@ static int execute(const Executable &program, const RunArguments &arguments,
                      &context);
   bool isDone = program.run(context);
   setInterruptAction(nullptr, nullptr);
-  if (!isDone)
-    return reportRunError(context.error(), arguments.program.format);
+  if (!isDone) {
+    int exitCode = reportRunError(context.error(), arguments.program.format);
+    if (exitCode == ExitInterrupted)
+      saveInterrupted(context, arguments);
+    return exitCode;
+  }
   absl::Status status = handOver(context, arguments);
   return status.ok() ? ExitDone : reportStatus(status, arguments.program.format);
 }
@@ -152,6 +203,8 @@ int runCommand(const RunArguments &arguments) {
     return exitCode;
   if (isInterrupted())
     return ExitInterrupted;
+  if (absl::Status status = checkScopes(arguments, program->info); !status.ok())
+    return reportStatus(status, format);
   if (absl::Status status = checkOutputs(arguments); !status.ok())
     return reportStatus(status, format);
   absl::StatusOr<std::unique_ptr<ExecutionContext>> context =

@@ -55,6 +55,12 @@ TEST(CommandLine, WrongUsageIsTwo) {
   EXPECT_EQ(exitCodeOf({"run", "a.pdg", "--seed", "three"}), ExitWrongUsage);
   EXPECT_EQ(exitCodeOf({"run", "a.pdg", "--isa", "sse"}), ExitWrongUsage);
   EXPECT_EQ(exitCodeOf({"emit", "a.pdg"}), ExitWrongUsage);
+  for (const char *option : {"--save", "--fetch", "--load"})
+    for (const char *name : {"", "x.txt", ".npz", "npz"})
+      EXPECT_EQ(exitCodeOf({"run", "a.pdg", option, name}), ExitWrongUsage) << option << name;
+  for (const char *only : {"", ",", "a,", ",a", "a,,b", ".a", "a."})
+    EXPECT_EQ(exitCodeOf({"run", "a.pdg", "--load", "x.npz", "--only", only}), ExitWrongUsage)
+        << only;
   EXPECT_EQ(exitCodeOf({"explain", "nonsense"}),
             exitCodeOf({"explain"}) == ExitDone ? ExitWrongUsage : ExitWorldFailed);
 }
