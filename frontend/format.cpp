@@ -11,6 +11,7 @@
 #include <absl/strings/str_cat.h>
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace pdg {
 
@@ -178,9 +179,10 @@ void Layout::pieces(Pieces list, size_t tail) {
     if (list[at].body) {
       body(list[at]);
     } else {
-      // What stands on the line of the closing bracket, up to the next bracket that is broken.
+      // What must stand on the line of the closing bracket, up to the next one that can be broken.
       size_t behind = 0, next = at + 1;
-      while (next != list.size() && fits(behind) && !isForced(list[next]) && !list[next].body)
+      while (next != list.size() && !list[next].canBreak() && !isForced(list[next]) &&
+             !list[next].body)
         behind += list[next++].width;
       behind += next == list.size() ? tail : openerWidth(list[next]);
       group(list[at], behind);
@@ -409,7 +411,13 @@ absl::StatusOr<std::string> formatFile(SourceManager &sources, FileId file,
   std::unique_ptr<FileAst> before = parseFile(sources, file, diagnostics);
   if (!before || diagnostics.hasErrors())
     return absl::InvalidArgumentError("the file has syntax errors");
-  std::string text = Layout().run(buildLayout(sources.file(file).text()));
+  std::string text(sources.file(file).text());
+  // A layout keeps line breaks, those too that the one before it made; so it may settle only at the
+  // second time.
+  constexpr int MaxTimes = 8;
+  for (int i = 0; i != MaxTimes; ++i)
+    if (std::string before = std::exchange(text, Layout().run(buildLayout(text))); before == text)
+      break;
   DiagnosticEngine found(sources);
   FileId result = sources.add(sources.file(file).path(), text);
   std::unique_ptr<FileAst> after = parseFile(sources, result, found);

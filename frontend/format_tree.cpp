@@ -20,7 +20,7 @@ size_t addWidths(size_t a, size_t b) { return std::min(a + b, NeverFits); }
 namespace {
 
 /// Shorter brackets stay together: breaking them gains nothing.
-constexpr size_t MinBreakWidth = 12;
+constexpr size_t MinBreakWidth = 20;
 
 class TreeBuilder {
 public:
@@ -137,8 +137,12 @@ bool hasComments(const LayoutPieces &pieces) {
 size_t widthOf(const LayoutBody &body) {
   if (body.lines.empty() && body.commentAfterOpener.empty())
     return 3; // { }
-  bool isOneLine = body.isOneLine && body.lines.size() == 1 && body.lines[0].comment.empty();
-  return isOneLine ? addWidths(widthOf(body.lines[0].pieces), 4) : NeverFits;
+  if (!body.isOneLine || !body.commentAfterOpener.empty())
+    return NeverFits;
+  size_t width = 2; // braces; a space or "; " before each statement, a space behind the last
+  for (const LayoutLine &line : body.lines)
+    width = addWidths(width, line.comment.empty() ? widthOf(line.pieces) + 2 : NeverFits);
+  return width;
 }
 
 size_t widthOf(const LayoutGroup &group) {

@@ -143,7 +143,8 @@ TEST(Format, Spaces) {
 
 TEST(Format, Bodies) {
   EXPECT_EQ(laidOut("if a{b}else{c}"), "if a { b } else { c }\n");
-  EXPECT_EQ(laidOut("if a { b; c }"), "if a {\n    b\n    c\n}\n");
+  EXPECT_EQ(laidOut("if a { b;c; }"), "if a { b; c }\n");
+  EXPECT_EQ(laidOut("if a { b; c\n}"), "if a {\n    b\n    c\n}\n");
   EXPECT_EQ(laidOut("if a { b } else {\nc }"), "if a {\n    b\n} else {\n    c\n}\n");
   EXPECT_EQ(laidOut("block f() {\n\n\n  a\n\n\n\n  b\n\n}"), "block f() {\n    a\n\n    b\n}\n");
   EXPECT_EQ(laidOut("while c {\n}"), "while c { }\n");
