@@ -218,6 +218,10 @@ def generate(build):
         index.append(f"- [{title}]({name}.md), from `{source}`")
         print(os.path.join(os.path.relpath(folder, os.getcwd()), f"{name}.md"))
     index.append(write_library(build, folder))
+    for path in sources(".md"):
+        if re.fullmatch(r"docs/\w+\.md", path):
+            title = read(path).split("\n", 1)[0].lstrip("# ")
+            index.append(f"- [{title}]({os.path.relpath(os.path.join(ROOT, path), folder)})")
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
         file.write("\n".join(index) + "\n")
     return 0
