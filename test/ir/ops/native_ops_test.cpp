@@ -89,9 +89,10 @@ struct BatchProgram {
     Location loc = program.loc;
     OpBuilder top = OpBuilder::atBlockBegin(program.module->getBody());
     auto field = TypeAttr::get(typeOf(b.getContext(), DType::F32, {2}));
-    auto source =
-        SourceOp::create(top, loc, "rows", "csv", top.getStrArrayAttr({writeRows()}), kBatch,
-                         /*shuffle=*/false, /*seed=*/0, nullptr, top.getArrayAttr(field));
+    auto source = SourceOp::create(
+        top, loc, "rows", "csv", top.getStrArrayAttr({writeRows()}), kBatch,
+        /*shuffle=*/false, /*window=*/0, /*seed=*/0, /*skip=*/0, /*limit=*/-1, llvm::APFloat(0.0),
+        llvm::APFloat(1.0), /*repeat=*/1, nullptr, top.getArrayAttr(field));
     loop = ForEachOp::create(b, loc, source, ValueRange());
     tables.setInsertionPoint(loop);
     Block &body = loop.getBody().front();

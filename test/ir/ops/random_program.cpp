@@ -124,7 +124,9 @@ private:
   SourceOp declareSource(const std::string &rowsFile) {
     auto field = TypeAttr::get(RankedTensorType::get({2}, b_.getF32Type()));
     return SourceOp::create(b_, loc_, "rows", "csv", b_.getStrArrayAttr({rowsFile}), 24,
-                            /*shuffle=*/false, /*seed=*/0, nullptr, b_.getArrayAttr(field));
+                            /*shuffle=*/false, /*window=*/0, /*seed=*/0, /*skip=*/0, /*limit=*/-1,
+                            llvm::APFloat(0.0), llvm::APFloat(1.0), /*repeat=*/1, nullptr,
+                            b_.getArrayAttr(field));
   }
 
   void makeInputs() {
