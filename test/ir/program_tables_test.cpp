@@ -122,7 +122,7 @@ TEST_F(ProgramTablesTest, DescribesTexts) {
   EXPECT_EQ(print.code, "");
   const TextSite &division = tables->info().texts[tables->text(firstOp("pdg.mod"))];
   EXPECT_EQ(division.code, "PD2002");
-  EXPECT_EQ(division.location, "test.mlir:15:10");
+  EXPECT_EQ(division.location, "test.mlir:16:10");
   // Sizes that are known are compared when compiling.
   EXPECT_EQ(tables->mismatchText(firstOp("pdg.cast")), -1);
   EXPECT_EQ(tables->nanText(firstOp("pdg.cast")), -1);
