@@ -25,8 +25,8 @@ pdg.program {
   // CHECK-NOT: pdg.update_row
   // CHECK: %[[BACK:.*]]:3 = pdg.for
   // CHECK: ^bb0(%{{.*}}: tensor<i64>, %{{.*}}: tensor<f32>, %[[L:.*]]: tensor<2x4x3xf32>, %[[S:.*]]: tensor<f32>)
-  // CHECK: %[[NEXT:.*]] = pdg.contract_leaves {{.*}} cut onto %[[L]]
-  // CHECK: %[[ADDED:.*]] = pdg.add %[[S]],
+  // CHECK-DAG: %[[NEXT:.*]] = pdg.contract_leaves {{.*}} cut onto %[[L]]
+  // CHECK-DAG: %[[ADDED:.*]] = pdg.add %[[S]],
   // CHECK: pdg.yield %{{.*}}, %[[NEXT]], %[[ADDED]]
   // CHECK: %[[J:.*]] = pdg.join_leaves %[[BACK]]#1
   // CHECK: pdg.transpose %[[J]] [1, 0]
