@@ -58,6 +58,9 @@ struct FoldIntoConvolutionsPass : impl::FoldIntoConvolutionsBase<FoldIntoConvolu
     SmallVector<Conv2dOp> convolutions;
     getOperation()->walk([&](Conv2dOp op) { convolutions.push_back(op); });
     for (Conv2dOp conv : convolutions) {
+      // A convolution that may stop the run stays where it is.
+      if (cast<RankedTensorType>(conv.getX().getType()).isDynamicDim(1))
+        continue;
       AddOp add = onlyUser<AddOp>(conv.getResult());
       if (add && !conv.getBias() && !conv.getRelu()) {
         Value other = add.getX() == conv.getResult() ? add.getY() : add.getX();

@@ -36,5 +36,14 @@ pdg.program {
       : tensor<8x1x6x6xf32>, tensor<4x1x3x3xf32>
   %a3 = pdg.add %c3, %row : tensor<8x4x4x4xf32>, tensor<8x4x4x4xf32>
   pdg.fetch "a3", %a3 : tensor<8x4x4x4xf32>
+
+  // Whether the channels fit is known to the run only: a mistake is reported where it was.
+  // CHECK: pdg.conv2d %{{.*}}, %{{.*}} stride [1, 1] padding [0, 0, 0, 0] dilation [1, 1] groups 1 :
+  // CHECK: pdg.add
+  %some = pdg.input "some" : tensor<8x?x6x6xf32>
+  %c4 = pdg.conv2d %some, %w stride [1, 1] padding [0, 0, 0, 0] dilation [1, 1] groups 1
+      : tensor<8x?x6x6xf32>, tensor<4x1x3x3xf32>
+  %a4 = pdg.add %c4, %s : tensor<8x4x4x4xf32>, tensor<8x4x4x4xf32>
+  pdg.fetch "a4", %a4 : tensor<8x4x4x4xf32>
   pdg.yield
 }
