@@ -82,6 +82,15 @@ Diagnostic &DiagnosticEngine::report(DiagCode code, Span span, std::string messa
   return diagnostics_.back();
 }
 
+std::vector<Diagnostic> DiagnosticEngine::takeFrom(size_t first) {
+  std::vector<Diagnostic> taken(std::make_move_iterator(diagnostics_.begin() + first),
+                                std::make_move_iterator(diagnostics_.end()));
+  diagnostics_.resize(first);
+  for (const Diagnostic &each : taken)
+    errorCount_ -= each.severity == Severity::Error;
+  return taken;
+}
+
 void DiagnosticEngine::clear() {
   diagnostics_.clear();
   starts_.clear();
@@ -90,6 +99,9 @@ void DiagnosticEngine::clear() {
 
 std::vector<Diagnostic> DiagnosticEngine::sorted() const {
   std::vector<Diagnostic> result = diagnostics_;
+  // What a warning is about may be the consequence of an error.
+  if (hasErrors())
+    std::erase_if(result, [](const auto &each) { return each.severity == Severity::Warning; });
   auto place = [](const Diagnostic &d) {
     return std::tuple(d.span.file, d.span.begin, d.span.end, d.code, d.message);
   };

@@ -86,6 +86,11 @@ public:
   /// The messages as JSON objects, one on each line.
   std::string renderJson() const;
 
+  size_t count() const { return diagnostics_.size(); }
+
+  /// Takes back the messages from number `first` on, in the order in which they came.
+  std::vector<Diagnostic> takeFrom(size_t first);
+
   /// Forgets all messages (an entry of the REPL is done).
   void clear();
 

@@ -1,5 +1,7 @@
 // Words syntax errors by what was expected and found, and skips what cannot be understood.
 // SPDX-License-Identifier: Apache-2.0
+#include "frontend/foreign.h"
+#include "frontend/names.h"
 #include "frontend/parse_internal.h"
 
 #include "absl/strings/str_cat.h"
@@ -112,27 +114,6 @@ Expectation expectationOf(const IntervalSet &set, antlr4::Parser &parser) {
   return result;
 }
 
-/// Words by which other languages start a declaration, with ours.
-const char *foreignDeclaration(std::string_view word) {
-  struct Pair {
-    const char *theirs;
-    const char *ours;
-  };
-  static constexpr Pair Pairs[] = {{"def", "block f(x) { ... }"},
-                                   {"fn", "block f(x) { ... }"},
-                                   {"func", "block f(x) { ... }"},
-                                   {"function", "block f(x) { ... }"},
-                                   {"class", "block name(...) { }"},
-                                   {"from", "import name"},
-                                   {"auto", "let x = ..."},
-                                   {"elif", "else if c { }"},
-                                   {"switch", "if a { } else if b { }"}};
-  for (const Pair &pair : Pairs)
-    if (word == pair.theirs)
-      return pair.ours;
-  return nullptr;
-}
-
 /// The rule that stands around the error.
 bool isInside(const antlr4::ParserRuleContext *context, size_t rule) {
   for (const antlr4::tree::ParseTree *at = context; at; at = at->parent) {
@@ -164,9 +145,74 @@ DiagCode chooseCode(const Expectation &expected, const Token &found, const Token
   return expected.isEnd ? DiagCode::PD0022 : DiagCode::PD0020;
 }
 
+/// True for a token behind which an operator is binary.
+bool endsOperand(const Token *token) {
+  if (!token)
+    return false;
+  size_t type = token->getType();
+  return type == P::RPAREN || type == P::RBRACKET || type == P::RBRACE || type == P::INT ||
+         type == P::FLOAT || type == P::STRING || type == P::ID || type == P::TRUE ||
+         type == P::FALSE;
+}
+
+bool contains(const std::vector<std::string> &words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The place of a syntax error.
+struct Mistake {
+  DiagCode code;
+  const Expectation &expected;
+  const Token &found;
+  const Token *previous;
+  const Token *beforePrevious;
+  const antlr4::ParserRuleContext *context;
+};
+
+/// What to write instead, if this is how another language writes it.
+std::string hintForForeignSyntax(const Mistake &at) {
+  size_t type = at.found.getType();
+  size_t previous = at.previous ? at.previous->getType() : size_t{P::NEWLINE};
+  std::string word = previous == P::ID ? at.previous->getText() : "";
+  if (const char *ours = hintForForeignKeyword(word); ours && at.code != DiagCode::PD0021)
+    return absl::StrCat("'", word, "' is no word of the language; write ", ours);
+  if (type == P::AT && endsOperand(at.previous))
+    return "the product of matrices is written matmul(a, b)";
+  if (type == P::IF && endsOperand(at.previous))
+    return "a choice is written if c { a } else { b }";
+  if (type == P::ARROW && endsOperand(at.previous))
+    return "a function is a block with a name: block f(x) { return x * 2 }";
+  if (type == P::ASSIGN && previous == P::COLON)
+    return "a value is declared with let: let x = 3";
+  if (previous == P::DOT && at.beforePrevious && at.beforePrevious->getType() == P::INT)
+    return "a number has digits on both sides of its point: 1.0, 0.5";
+  if (previous == P::PLUS && at.beforePrevious && at.beforePrevious->getType() == P::PLUS)
+    return "write x = x + 1";
+  if (type == P::STRING && previous == P::ID && word.size() == 1)
+    return "a text needs no letter before it; print(\"{x}\") shows values";
+  if (at.code == DiagCode::PD0021 && type == P::LBRACE)
+    return "a value cannot start with '{'; a list is written [a, b]";
+  if (at.expected.isStatement && (type == P::FLOOR_DIV || type == P::SLASH))
+    return "a comment starts with #";
+  if (type == P::COLON && at.beforePrevious && at.beforePrevious->getType() == P::IN)
+    return "a range is written 0..n";
+  if (type == P::COLON && contains(at.expected.words, "'{'"))
+    return "the statements that belong to it stand between '{' and '}'";
+  return "";
+}
+
+/// Words that start statements.
+const std::vector<std::string> &statementWords() {
+  static const std::vector<std::string> Words = {
+      "import", "block",    "use",   "param",    "state",  "let",   "var",
+      "const",  "input",    "data",  "for",      "while",  "break", "else",
+      "return", "continue", "print", "minimize", "update", "eval",  "assert"};
+  return Words;
+}
+
 /// What to do about it, if a likely reason is known.
-std::string chooseHint(DiagCode code, const Expectation &expected, const Token &found,
-                       const Token *previous, const antlr4::ParserRuleContext *context) {
+std::string chooseHint(const Mistake &at) {
+  const auto &[code, expected, found, previous, beforePrevious, context] = at;
   size_t type = found.getType();
   if (code == DiagCode::PD0025)
     return absl::StrCat("'", isKeyword(type) ? found.getText() : previous->getText(),
@@ -177,22 +223,22 @@ std::string chooseHint(DiagCode code, const Expectation &expected, const Token &
     return "a named argument is written name: value";
   if (previous && previous->getType() == P::DOT && type == P::INT)
     return "an element of a list is written list[0]";
-  if (previous)
-    if (const char *ours = foreignDeclaration(previous->getText()))
-      return absl::StrCat("'", previous->getText(), "' is no word of the language; write ", ours);
+  if (std::string hint = hintForForeignSyntax(at); !hint.empty())
+    return hint;
   bool isBrace = expected.words.size() == 1 && expected.words.front() == "'{'";
-  if (isBrace && (type == P::COLON || type == P::NEWLINE))
+  if (isBrace && type == P::NEWLINE)
     return "the statements that belong to it stand between '{' and '}'";
   if (code == DiagCode::PD0021 && type == P::NEWLINE)
     return "an expression goes on in the next line only inside ( ) or [ ]";
   if (type == P::COMMA && isInside(context, P::RulePrint))
     return "print takes one text or value; several go into one text: print(\"{a} {b}\")";
-  bool wantsComma =
-      std::find(expected.words.begin(), expected.words.end(), "','") != expected.words.end();
-  if (wantsComma && startsExpr(type))
+  if (contains(expected.words, "','") && startsExpr(type))
     return "a comma may be missing";
   if (expected.isEnd && type == P::COMMA && isInside(context, P::RuleStatements))
     return "several values are written in parentheses: (a, b)";
+  if (code == DiagCode::PD0022 && previous && previous->getType() == P::ID)
+    if (std::string nearest = findNearest(previous->getText(), statementWords()); !nearest.empty())
+      return absl::StrCat("did you mean '", nearest, "'?");
   return "";
 }
 
@@ -206,6 +252,8 @@ void ErrorStrategy::report(antlr4::Parser *parser, Token *found, const IntervalS
   antlr4::TokenStream *tokens = parser->getTokenStream();
   const Token *previous =
       found->getTokenIndex() > 0 ? tokens->get(found->getTokenIndex() - 1) : nullptr;
+  const Token *beforePrevious =
+      found->getTokenIndex() > 1 ? tokens->get(found->getTokenIndex() - 2) : nullptr;
   Expectation expected = expectationOf(expectedSet, *parser);
   DiagCode code = chooseCode(expected, *found, previous);
   if (code == DiagCode::PD0022 && previous && previous->getType() == P::ID)
@@ -217,7 +265,8 @@ void ErrorStrategy::report(antlr4::Parser *parser, Token *found, const IntervalS
     uint32_t end = map_.span(*previous).end;
     span = {span.file, end, end};
   }
-  std::string hint = chooseHint(code, expected, *found, previous, parser->getContext());
+  std::string hint =
+      chooseHint({code, expected, *found, previous, beforePrevious, parser->getContext()});
   if (code == DiagCode::PD0020 && !hint.empty() && hint.starts_with("a named"))
     code = DiagCode::PD0031;
   diagnostics_

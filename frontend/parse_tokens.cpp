@@ -278,6 +278,7 @@ void TokenPreparer::takeForeign(std::unique_ptr<Token> token) {
     static constexpr Repair Repairs[] = {
         {"&&", P::AND, "and"}, {"||", P::OR, "or"}, {"!", P::NOT, "not"}, {"^", P::POWER, "**"}};
     const char *expected = nullptr;
+    std::string target = lastType() == P::ID ? out_.tokens.back()->getText() : "x";
     common.setType(P::ASSIGN);
     for (const Repair &repair : Repairs)
       if (text == repair.found) {
@@ -290,7 +291,7 @@ void TokenPreparer::takeForeign(std::unique_ptr<Token> token) {
     if (expected)
       error.withHint(absl::StrCat("this operator is written '", expected, "'"));
     else
-      error.withHint(absl::StrCat("write x = x ", text.substr(0, 1), " ..."));
+      error.withHint(absl::StrCat("write ", target, " = ", target, " ", text.substr(0, 1), " ..."));
   }
   }
   countNesting(common);

@@ -149,8 +149,10 @@ void Resolver::assign(AssignStmt &node) {
   }
   ScopeStack::Found found = scopes_.find(target->name);
   if (!found.decl || found.hiddenBy) {
-    if (found.decl || !options_.builtins.functions.contains(target->name))
-      return expr(*target);
+    if (found.hiddenBy)
+      return reportHidden(target->name, target->span, found);
+    if (!options_.builtins.functions.contains(target->name))
+      return reportUnknown(target->name, target->span, /*isAssigned=*/true);
     diagnostics_
         .report(DiagCode::PD0043, target->span,
                 absl::StrCat("'", target->name, "' is built in and cannot be assigned"))
@@ -217,21 +219,6 @@ void Resolver::checkPlace(const Stmt &node) {
   if (node.kind == StmtKind::Return && !scopes_.block())
     diagnostics_.report(DiagCode::PD0045, node.span, "expected 'return' only inside a block")
         .withHint("a script gives its results with 'eval' or 'print'");
-}
-
-void Resolver::hints(Stmt &node) {
-  static const std::vector<std::string> Known = {"on", "shard", "replicate", "stage"};
-  for (Hint &hint : node.hints) {
-    if (std::find(Known.begin(), Known.end(), hint.name) == Known.end()) {
-      Diagnostic &error = diagnostics_.report(
-          DiagCode::PD0052, hint.span,
-          absl::StrCat("expected @on, @shard, @replicate or @stage, found @", hint.name));
-      if (std::string nearest = findNearest(hint.name, Known); !nearest.empty())
-        error.withHint(absl::StrCat("did you mean @", nearest, "?"));
-    }
-    for (CallArg &arg : hint.args)
-      expr(*arg.value);
-  }
 }
 
 void Resolver::text(Template &node) {

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "frontend/foreign.h"
 #include "frontend/names.h"
 #include "frontend/parse.h"
 #include "frontend/paths.h"
@@ -168,6 +169,8 @@ void Loader::reportUnknown(const ImportItem &item, const FileAst &importer) {
   std::string beside = (fs::path(importer.path).parent_path() / (item.path + ".pdg")).string();
   if (std::string nearest = findNearest(item.path, known); !nearest.empty())
     error.withHint(absl::StrCat("did you mean '", nearest, "'?"));
+  else if (std::string hint = hintForForeignModule(item.path); !hint.empty())
+    error.withHint(hint);
   else if (sources_.exists(beside))
     error.withHint(absl::StrCat("a file beside this one is imported as \"", item.path, ".pdg\""));
   if (known.empty())

@@ -1,6 +1,8 @@
 // Resolution of expressions and types: which declaration a name means.
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
+#include "frontend/foreign.h"
+#include "frontend/library_names.h"
 #include "frontend/names.h"
 #include "frontend/resolver.h"
 #include <filesystem>
@@ -128,16 +130,38 @@ void Resolver::moduleMember(MemberExpr &node, const Decl &module) {
   Diagnostic &error = diagnostics_.report(
       DiagCode::PD0050, node.memberSpan,
       absl::StrCat("the module '", module.name, "' has no '", node.member, "'"));
+  error.withHint(suggestMember(node.member, moduleName, module));
+}
+
+std::string Resolver::suggestMember(const std::string &name, const std::string &moduleName,
+                                    const Decl &module) const {
+  if (options_.builtins.functions.contains(name))
+    return absl::StrCat("'", name, "' is built in, without a module: ", name, "(...)");
   std::vector<std::string> members;
   if (module.module)
-    for (const StmtPtr &stmt : module.module->stmts)
+    for (const StmtPtr &stmt : module.module->stmts) {
       if (auto *block = dynAs<BlockStmt>(stmt.get()))
         members.push_back(block->decl.name);
+      auto *constant = dynAs<DeclStmt>(stmt.get());
+      if (constant && constant->pattern->isName())
+        members.push_back(constant->decl().name);
+    }
   for (const std::string &each : options_.builtins.functions)
     if (each.starts_with(moduleName + "."))
       members.push_back(each.substr(moduleName.size() + 1));
-  if (std::string nearest = findNearest(node.member, members); !nearest.empty())
-    error.withHint(absl::StrCat("did you mean '", module.name, ".", nearest, "'?"));
+  if (std::string nearest = findNearest(name, members); !nearest.empty())
+    return absl::StrCat("did you mean '", module.name, ".", nearest, "'?");
+  for (const Decl *other : scopes_.visibleModules())
+    if (other->module && findExport(*other->module, name))
+      return absl::StrCat("did you mean '", other->name, ".", name, "'?");
+  if (std::string elsewhere = findInLibrary(options_.stdlibFolder, name); !elsewhere.empty())
+    return absl::StrCat("did you mean '", elsewhere, "'?");
+  if (std::string hint = hintForForeignName(name); !hint.empty())
+    return hint;
+  std::vector<std::string> builtins(options_.builtins.functions.begin(),
+                                    options_.builtins.functions.end());
+  std::string nearest = findNearest(name, builtins);
+  return nearest.empty() ? "" : absl::StrCat("did you mean the built-in '", nearest, "'?");
 }
 
 Decl &Resolver::declareTypeVariable(const std::string &name, Span span, DeclKind kind) {
@@ -223,7 +247,7 @@ void Resolver::reportHidden(const std::string &name, Span span, const ScopeStack
           "a block sees constants, modules and other blocks; give it the value as an argument");
 }
 
-void Resolver::reportUnknown(const std::string &name, Span span) {
+void Resolver::reportUnknown(const std::string &name, Span span, bool isAssigned) {
   if (brokenNames_.contains(name))
     return;
   if (Span later = scopes_.findUpcoming(name); later.isValid()) {
@@ -235,9 +259,19 @@ void Resolver::reportUnknown(const std::string &name, Span span) {
   }
   Diagnostic &error =
       diagnostics_.report(DiagCode::PD0040, span, absl::StrCat("unknown name '", name, "'"));
-  if (++unknownCount_ <= MaxSuggestions)
-    error.withHint(suggest(name));
+  if (++unknownCount_ > MaxSuggestions)
+    return;
+  if (isAssigned)
+    error.withNote(absl::StrCat("a new name is declared with 'let', or with 'var' if it changes: "
+                                "let ",
+                                name, " = ..."));
+  error.withHint(suggest(name));
 }
+
+/// Words that start statements, for slips such as `prin(x)`.
+static constexpr const char *StatementWords[] = {
+    "assert", "block",    "break", "const", "continue", "data",  "eval",   "import", "input",
+    "let",    "minimize", "param", "print", "return",   "state", "update", "use",    "while"};
 
 std::string Resolver::suggest(const std::string &name) const {
   for (const Decl *module : scopes_.visibleModules())
@@ -245,6 +279,7 @@ std::string Resolver::suggest(const std::string &name) const {
       return absl::StrCat("did you mean '", module->name, ".", name, "'?");
   std::vector<std::string> candidates = scopes_.visibleNames();
   candidates.insert(candidates.end(), {"true", "false"});
+  candidates.insert(candidates.end(), std::begin(StatementWords), std::end(StatementWords));
   candidates.insert(candidates.end(), options_.builtins.types.begin(),
                     options_.builtins.types.end());
   for (const std::string &each : options_.builtins.functions) {
@@ -257,6 +292,11 @@ std::string Resolver::suggest(const std::string &name) const {
   std::error_code error;
   if (std::filesystem::exists(options_.stdlibFolder + "/" + name + ".pdg", error))
     return absl::StrCat("import the module first: import ", name);
+  if (std::string hint = hintForForeignName(name); !hint.empty())
+    return hint;
+  if (std::string found = findInLibrary(options_.stdlibFolder, name); !found.empty())
+    return absl::StrCat("import the module ", found.substr(0, found.find('.')), " and write ",
+                        found);
   if (std::string nearest = findNearest(name, candidates); !nearest.empty())
     return absl::StrCat("did you mean '", nearest, "'?");
   return isCapital(name) ? "a dimension variable is known where the shape of an argument names it"

@@ -8,7 +8,8 @@
 
 namespace pdg {
 
-/// Resolves one file. Expressions and types are in resolve_names.cpp, statements in resolve.cpp.
+/// Resolves one file. Expressions and types are in resolve_names.cpp, statements in resolve.cpp,
+/// hints in resolve_hints.cpp.
 class Resolver {
 public:
   Resolver(FileAst &file, bool isScript, const LoadOptions &options, DiagnosticEngine &diagnostics)
@@ -49,8 +50,10 @@ private:
   void elementType(TypeSyntax &node);
   Decl &declareTypeVariable(const std::string &name, Span span, DeclKind kind);
   void reportHidden(const std::string &name, Span span, const ScopeStack::Found &found);
-  void reportUnknown(const std::string &name, Span span);
+  void reportUnknown(const std::string &name, Span span, bool isAssigned = false);
   std::string suggest(const std::string &name) const;
+  std::string suggestMember(const std::string &name, const std::string &moduleName,
+                            const Decl &module) const;
 
   FileAst &file_;
   bool isScript_;

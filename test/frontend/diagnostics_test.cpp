@@ -62,16 +62,31 @@ TEST(Diagnostics, SortedAndOnce) {
   FileId file = sources.add("a.pdg", "abcdef");
   DiagnosticEngine engine(sources);
   engine.report(DiagCode::PD0041, {file, 3, 4}, "second");
-  engine.report(DiagCode::PD0090, {file, 1, 2}, "first");
+  engine.report(DiagCode::PD0042, {file, 1, 2}, "first");
   engine.report(DiagCode::PD0041, {file, 3, 4}, "second");
   auto all = engine.sorted();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].message, "first");
-  EXPECT_EQ(all[0].severity, Severity::Warning);
-  EXPECT_EQ(engine.errorCount(), 2u);
+  EXPECT_EQ(engine.errorCount(), 3u);
   engine.clear();
   EXPECT_FALSE(engine.hasErrors());
   EXPECT_TRUE(engine.empty());
+}
+
+TEST(Diagnostics, WarningsShowWithoutErrors) {
+  SourceManager sources;
+  FileId file = sources.add("a.pdg", "abcdef");
+  DiagnosticEngine engine(sources);
+  engine.report(DiagCode::PD0090, {file, 1, 2}, "unused");
+  ASSERT_EQ(engine.sorted().size(), 1u);
+  EXPECT_EQ(engine.sorted()[0].severity, Severity::Warning);
+  size_t before = engine.count();
+  engine.report(DiagCode::PD0041, {file, 3, 4}, "twice");
+  ASSERT_EQ(engine.sorted().size(), 1u);
+  EXPECT_EQ(engine.sorted()[0].message, "twice");
+  EXPECT_EQ(engine.takeFrom(before).size(), 1u);
+  EXPECT_FALSE(engine.hasErrors());
+  EXPECT_EQ(engine.sorted()[0].message, "unused");
 }
 
 TEST(Diagnostics, Json) {
