@@ -45,14 +45,20 @@ template <class T> T sumOfLanes(const T *x, int64_t n) {
   return total;
 }
 
-template <class T> T sumAlong(const T *x, int64_t n, int64_t inner, bool leading) {
-  if (!leading)
-    return inner == 1 ? sumOfLanes(x, n) : chain(x, n, inner);
+/// Whether an axis is the last one belongs to the op, not to sizes: one column of many has the sum
+/// that it has alone.
+struct SummedAxis {
+  bool isFirst, isLast;
+};
+
+template <class T> T sumAlong(const T *x, int64_t n, int64_t inner, SummedAxis axis) {
+  if (!axis.isFirst)
+    return axis.isLast ? sumOfLanes(x, n) : chain(x, n, inner);
   int64_t leaves = leafCount(n), length = n / leaves;
   SmallVector<T> sums;
   for (int64_t leaf = 0; leaf < leaves; ++leaf) {
     const T *begin = x + leaf * length * inner;
-    sums.push_back(inner == 1 ? sumOfLanes(begin, length) : chain(begin, length, inner));
+    sums.push_back(axis.isLast ? sumOfLanes(begin, length) : chain(begin, length, inner));
   }
   return joinTree(sums);
 }
@@ -85,13 +91,13 @@ template <class T> T extreme(const T *x, int64_t n, int64_t stride, bool largest
 }
 
 template <class T>
-void reduce(ReductionKind kind, bool leading, const HostTensor &x, HostTensor &out, int64_t n,
+void reduce(ReductionKind kind, SummedAxis axis, const HostTensor &x, HostTensor &out, int64_t n,
             int64_t inner) {
   for (int64_t i = 0; i < out.numElements(); ++i) {
     const T *begin = x.data<T>() + (i / inner) * n * inner + i % inner;
     switch (kind) {
     case ReductionKind::Sum:
-      out.data<T>()[i] = sumAlong(begin, n, inner, leading);
+      out.data<T>()[i] = sumAlong(begin, n, inner, axis);
       break;
     case ReductionKind::Max:
     case ReductionKind::Min:
@@ -115,8 +121,9 @@ LogicalResult evaluateReduction(ReductionOpInterface op, Evaluation &eval) {
   std::vector<int64_t> shape = x.shape();
   shape.erase(shape.begin() + axis);
   HostTensor &out = eval.result(0, shape);
+  SummedAxis place{axis == 0, axis + 1 == x.rank()};
   bool done = dispatch(Numbers{}, x.dtype(), [&]<class T>() {
-    reduce<T>(op.getReductionKind(), axis == 0, x, out, n, inner);
+    reduce<T>(op.getReductionKind(), place, x, out, n, inner);
   });
   return success(done);
 }
@@ -131,7 +138,7 @@ LogicalResult evaluateSumLeaves(Evaluation &eval) {
     for (int64_t i = 0; i < count * inner; ++i) {
       const T *begin = x.data<T>() + (i / inner) * length * inner + i % inner;
       T &sum = out.data<T>()[i];
-      sum = inner == 1 ? add(sum, sumOfLanes(begin, length)) : chain(begin, length, inner, sum);
+      sum = x.rank() == 1 ? add(sum, sumOfLanes(begin, length)) : chain(begin, length, inner, sum);
     }
   }));
 }

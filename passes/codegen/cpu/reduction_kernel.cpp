@@ -32,6 +32,7 @@ public:
     ArrayRef<AffineExpr> all(dims);
     MLIRContext *context = op.getContext();
     int64_t axis = op.getReducedAxis();
+    isLast_ = axis + 1 == static_cast<int64_t>(all.size());
     outerSize_ = productOf(all.take_front(axis), context);
     innerSize_ = productOf(all.drop_front(axis + 1), context);
     cost_ = productOf(all, context);
@@ -46,18 +47,20 @@ public:
   }
 
   Kernel build() {
-    bool isInnerOne = innerSize_ == getAffineConstantExpr(1, b_.getContext());
+    // The order of a sum follows the axis, not its sizes; extremes have no order.
+    bool isExact = kind_ != ReductionKind::Sum;
+    bool isRow = isLast_ || (isExact && innerSize_ == getAffineConstantExpr(1, b_.getContext()));
     bool isOuterOne = outerSize_ == getAffineConstantExpr(1, b_.getContext());
     if (leaves_)
-      return goOn(isInnerOne);
+      return goOn();
     bool isArg = kind_ == ReductionKind::ArgMax || kind_ == ReductionKind::ArgMin;
     if (isArg)
       arguments();
-    else if (isInnerOne)
+    else if (isRow)
       rows();
     else
       columns(isOuterOne);
-    return k_.finish(cost_, isArg || !isOuterOne || !isInnerOne);
+    return k_.finish(cost_, isArg || !isOuterOne || !isRow);
   }
 
 private:
@@ -265,9 +268,9 @@ private:
   //===- Leaves ------------------------------------------------------------===//
 
   /// Goes on with the chain of each leaf, in place.
-  Kernel goOn(bool isInnerOne) {
+  Kernel goOn() {
     Value count = k_.leafCount(n_, leaves_), length = k_.div(n_, count);
-    if (isInnerOne) {
+    if (isLast_) {
       k_.loop(k_.c(0), count, k_.c(1), [&](Value leaf) {
         Value sum = foldNeighbours(k_.mul(leaf, length), length);
         k_.store(join(k_.load(to_, element_, leaf), sum), to_, element_, leaf);
@@ -314,7 +317,7 @@ private:
   Location loc_;
   ReductionKind kind_;
   Type element_, toElement_;
-  bool isLeading_;
+  bool isLeading_, isLast_ = false;
   Value leaves_; ///< Null, or the leaves whose chains go on.
   AffineExpr outerSize_, innerSize_, cost_;
   Value outer_, n_, inner_, from_, to_;
