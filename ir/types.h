@@ -14,13 +14,15 @@ mlir::Type elementType(mlir::MLIRContext *context, DType dtype);
 /// The pdg element type of `type`, a tensor or an element type; nullopt if pdg has no such type.
 std::optional<DType> toDType(mlir::Type type);
 
-/// The type that holds an element of `type` in a register: `ui8` becomes `i8`, others stay.
+/// The type that holds an element of `type` in a register: `ui8` becomes `i8`, bf16 and f16 the i16
+/// of their bits, others stay.
 mlir::Type registerType(mlir::Type type);
 
-/// True for ranked tensors of a pdg element type.
+/// True for ranked tensors that ops compute with: of any element type but bf16, f16 and i8, which are
+/// stored and converted only.
 bool isPdgTensor(mlir::Type type);
-bool isFloatTensor(mlir::Type type);  ///< f32, f64, bf16, f16.
-bool isIntTensor(mlir::Type type);    ///< i8, i32, i64, u8; not bool.
+bool isFloatTensor(mlir::Type type);  ///< f32, f64.
+bool isIntTensor(mlir::Type type);    ///< i32, i64, u8; not bool.
 bool isNumberTensor(mlir::Type type); ///< Floats and integers.
 bool isBoolTensor(mlir::Type type);
 bool isSizeTensor(mlir::Type type);      ///< tensor<i64>.

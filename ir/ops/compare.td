@@ -11,7 +11,8 @@ def Pdg_GeOp : Pdg_CompareOp<"ge", "x >= y"> { let summary = "x >= y"; }
 
 def Pdg_SelectOp : Pdg_ElementwiseOp<"select", "auto c, auto x, auto y", "select(c, x, y)", [{
       ::pdg::sendSelect(*this, b, reverse);
-    }], "operand", OnAnyType, []> {
+    }], "operand", OnAnyType, [],
+    "%r = pdg.select %c, %x, %y : tensor<3xi1>, tensor<3xf32>, tensor<3xf32>"> {
   let summary = "x where c holds, else y";
   let arguments = (ins Pdg_Bool:$condition, Pdg_Any:$x, Pdg_Any:$y);
   let assemblyFormat =

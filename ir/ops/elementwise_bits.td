@@ -3,7 +3,7 @@
 include "ir/ops/elementwise_class.td"
 
 def OnBits : Pdg_Domain<AnyTypeOf<[Pdg_Int, Pdg_Bool], "tensor of integers or bools">,
-                        "::pdg::Bits">;
+                        "::pdg::Bits", "i64">;
 
 def Pdg_BitAndOp : Pdg_BinaryOp<"bit_and", "x & y", "", "", OnInts> { let summary = "Bits in both"; }
 def Pdg_BitOrOp : Pdg_BinaryOp<"bit_or", "x | y", "", "", OnInts> { let summary = "Bits in one"; }

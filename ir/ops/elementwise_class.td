@@ -7,25 +7,27 @@
 include "ir/dialect.td"
 
 /// The element types an op takes: the constraint, and the list of types for the interpreter.
-class Pdg_Domain<Type t, string types> {
+class Pdg_Domain<Type t, string types, string one> {
   Type type = t;
   string cpp = types;
+  string example = one; ///< One of the types, for the manual.
 }
-def OnFloats : Pdg_Domain<Pdg_Float, "::pdg::Floats">;
-def OnNumbers : Pdg_Domain<Pdg_Number, "::pdg::Numbers">;
-def OnInts : Pdg_Domain<Pdg_Int, "::pdg::Ints">;
-def OnBools : Pdg_Domain<Pdg_Bool, "::pdg::Bools">;
-def OnAnyType : Pdg_Domain<Pdg_Any, "::pdg::AnyType">;
+def OnFloats : Pdg_Domain<Pdg_Float, "::pdg::Floats", "f32">;
+def OnNumbers : Pdg_Domain<Pdg_Number, "::pdg::Numbers", "f32">;
+def OnInts : Pdg_Domain<Pdg_Int, "::pdg::Ints", "i64">;
+def OnBools : Pdg_Domain<Pdg_Bool, "::pdg::Bools", "i1">;
+def OnAnyType : Pdg_Domain<Pdg_Any, "::pdg::AnyType", "f32">;
 
 /// All operands and the result have equal sizes (the front end inserts `pdg.broadcast`).
 /// `scalar` is the formula of one element in the parameters; `vjpCode` sends cotangents back;
-/// `element` is the type of the result's elements.
+/// `element` is the type of the result's elements; `example` is shown in the manual.
 class Pdg_ElementwiseOp<string mnemonic, string parameters, string scalar, string vjpCode,
-                        string element, Pdg_Domain domain, list<Trait> traits,
+                        string element, Pdg_Domain domain, list<Trait> traits, string example,
                         string more = "">
     : Pdg_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<ElementOpInterface,
                                      ["emitElement", "isPointwise"]>]> {
   let results = (outs Pdg_Any:$result);
+  let description = "Of each element: `" # scalar # "`.\n\n```mlir\n" # example # "\n```\n";
   let extraClassDefinition = shapeDefinition # [{
     ::mlir::FailureOr<::pdg::Dims> $cppClass::dimsOf(Adaptor op, ::llvm::ArrayRef<::pdg::Dims> dims,
                                                      ::pdg::ShapeRule &rule) {
@@ -62,7 +64,8 @@ class Pdg_UnaryOp<string mnemonic, string scalar, string vjp, Pdg_Domain domain 
     : Pdg_ElementwiseOp<mnemonic, "auto x", scalar,
         !if(!empty(vjp), "",
             "::pdg::sendUnary(*this, b, reverse, [](auto g, auto x, auto r) { return " # vjp
-            # "; });"), element, domain, []> {
+            # "; });"), element, domain, [],
+        "%r = pdg." # mnemonic # " %x : tensor<3x" # domain.example # ">"> {
   let arguments = (ins domain.type:$x);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
@@ -79,7 +82,9 @@ class Pdg_BinaryOp<string mnemonic, string scalar, string vjpX, string vjpY,
         # !if(!empty(vjpY), "",
             "::pdg::sendBinary(*this, b, reverse, 1, [](auto g, auto x, auto y, auto r) { return "
             # vjpY # "; });"), element, domain,
-        traits # [SameOperandsElementType, DeclareOpInterfaceMethods<SizeOpInterface>], [{
+        traits # [SameOperandsElementType, DeclareOpInterfaceMethods<SizeOpInterface>],
+        "%r = pdg." # mnemonic # " %x, %y : tensor<3x" # domain.example # ">, tensor<3x"
+        # domain.example # ">", [{
     ::mlir::AffineExpr $cppClass::inferValue(::llvm::ArrayRef<::mlir::AffineExpr> values,
                                              ::llvm::ArrayRef<::pdg::Dims>) {
       ::mlir::AffineExpr x = values[0], y = values[1];

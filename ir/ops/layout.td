@@ -4,6 +4,13 @@ include "ir/dialect.td"
 
 def Pdg_TransposeOp : Pdg_ElementOp<"transpose"> {
   let summary = "Reorders axes: axis k of the result is axis permutation[k] of x";
+  let description = [{
+    No axis is named twice.
+
+    ```mlir
+    %y = pdg.transpose %x [2, 0, 1] : tensor<2x3x4xf32> // tensor<4x2x3xf32>
+    ```
+  }];
   let arguments = (ins Pdg_Any:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x $permutation attr-dict `:` type($x)";
@@ -68,6 +75,14 @@ def Pdg_FlipOp : Pdg_PureOp<"flip", [
 
 def Pdg_ConcatOp : Pdg_ElementOp<"concat", [SameOperandsElementType]> {
   let summary = "The elements of x, then those of y, along one axis";
+  let description = [{
+    The other sizes are equal.
+
+    ```mlir
+    // [1, 2], [3] -> [1, 2, 3]
+    %z = pdg.concat %x, %y axis 0 : tensor<2xf32>, tensor<1xf32>
+    ```
+  }];
   let arguments = (ins Pdg_Any:$x, Pdg_Any:$y, I64Attr:$axis);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x `,` $y `axis` $axis attr-dict `:` type($x) `,` type($y)";

@@ -9,6 +9,14 @@ class Pdg_RandomOp<string mnemonic>
                        Variadic<Pdg_Size>:$counters, Variadic<Pdg_Size>:$sizes,
                        DenseI64ArrayAttr:$shape);
   let results = (outs Pdg_Float:$result);
+  let description = [{
+    `path` names the place in the script, `counters` are those of the loops around it.
+
+    ```mlir
+    %seed = pdg.seed
+    %y = pdg.}] # mnemonic # [{ "dropout" seed %seed f32 to [3, 4]
+    ```
+  }];
   let assemblyFormat = [{
     $path `seed` $seed (`counters` `(` $counters^ `)`)? $element `to`
         custom<DynamicIndexList>($sizes, $shape) attr-dict

@@ -36,21 +36,56 @@ def Pdg_SumOp : Pdg_ReductionOp<"sum", "Sum", Pdg_Number, "operand",
     neighbours first; each leaf is a chain, of a vector (no other axes) 16 lanes. The last axis:
     element i goes to lane i mod 16, the lanes are joined as a balanced tree, blocks of 4096
     elements are joined in order. Other axes: a chain. Chains start at +0; an empty sum is +0.
+
+    ```mlir
+    // [[1, 2], [3, 4]] -> [4, 6]
+    %y = pdg.sum %x axis 0 : tensor<2x2xf32>
+    ```
   }];
 }
 def Pdg_ReduceMaxOp : Pdg_ReductionOp<"reduce_max", "Max", Pdg_Number, "operand"> {
   let summary = "Largest element over one axis; NaN wins; all of the gradient goes to the first";
-  let description = "Of no elements: the lowest number, -inf for floats.";
+  let description = [{
+    Of no elements: the lowest number, -inf for floats.
+
+    ```mlir
+    // [[1, 2], [3, 4]] -> [2, 4]
+    %y = pdg.reduce_max %x axis 1 : tensor<2x2xf32>
+    ```
+  }];
 }
 def Pdg_ReduceMinOp : Pdg_ReductionOp<"reduce_min", "Min", Pdg_Number, "operand"> {
   let summary = "Smallest element over one axis; NaN wins; all of the gradient goes to the first";
-  let description = "Of no elements: the highest number, +inf for floats.";
+  let description = [{
+    Of no elements: the highest number, +inf for floats.
+
+    ```mlir
+    // [[1, 2], [3, 4]] -> [1, 3]
+    %y = pdg.reduce_min %x axis 1 : tensor<2x2xf32>
+    ```
+  }];
 }
 def Pdg_ArgMaxOp : Pdg_ReductionOp<"argmax", "ArgMax", Pdg_Number,
     "::mlir::IntegerType::get(op.getX().getContext(), 64)"> {
   let summary = "Index of the largest element over one axis: the least such index; NaN wins";
+  let description = [{
+    Of no elements: 0.
+
+    ```mlir
+    // [1, 5, 5] -> 1
+    %y = pdg.argmax %x axis 0 : tensor<3xf32>
+    ```
+  }];
 }
 def Pdg_ArgMinOp : Pdg_ReductionOp<"argmin", "ArgMin", Pdg_Number,
     "::mlir::IntegerType::get(op.getX().getContext(), 64)"> {
   let summary = "Index of the smallest element over one axis: the least such index; NaN wins";
+  let description = [{
+    Of no elements: 0.
+
+    ```mlir
+    // [5, 1, 1] -> 1
+    %y = pdg.argmin %x axis 0 : tensor<3xf32>
+    ```
+  }];
 }

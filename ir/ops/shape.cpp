@@ -234,7 +234,7 @@ LogicalResult BroadcastOp::vjp(OpBuilder &b, Reverse &reverse) {
 
 FailureOr<Dims> IotaOp::dimsOf(Adaptor op, ArrayRef<Dims>, ShapeRule &rule) {
   if (!op.getElement().isSignlessInteger(64)) {
-    rule.error() << "expects the element type i64";
+    rule.error() << "expects the element type i64"; // C1
     return failure();
   }
   Dims result = rule.shapeArgument(op.getShape(), op.getSizes());

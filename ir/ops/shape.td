@@ -31,7 +31,13 @@ class Pdg_ShapeArgOp<string mnemonic, dag operands, list<Trait> traits = []>
 def Pdg_ReshapeOp : Pdg_ShapeArgOp<"reshape", (ins Pdg_Stored:$x),
     [DeclareOpInterfaceMethods<ViewOpInterface>]> {
   let summary = "The same elements, in the same order, in another shape";
-  let description = "The number of elements stays. No data moves.";
+  let description = [{
+    The number of elements stays. No data moves.
+
+    ```mlir
+    %y = pdg.reshape %x to [%n, 784] : tensor<?x28x28xf32>
+    ```
+  }];
   let assemblyFormat = [{
     $x `to` custom<DynamicIndexList>($sizes, $shape) attr-dict `:` type($x)
   }];
@@ -44,6 +50,11 @@ def Pdg_BroadcastOp : Pdg_ShapeArgOp<"broadcast", (ins Pdg_Stored:$x), [
   let description = [{
     NumPy's rule: axes are matched from the last; a missing axis, or one whose size is 1 when
     compiling, is repeated. Any other must be equal.
+
+    ```mlir
+    // [1, 2] -> [[1, 2], [1, 2]]
+    %y = pdg.broadcast %x to [2, 2] : tensor<2xf32>
+    ```
   }];
   let assemblyFormat = [{
     $x `to` custom<DynamicIndexList>($sizes, $shape) attr-dict `:` type($x)
@@ -54,6 +65,14 @@ def Pdg_BroadcastOp : Pdg_ShapeArgOp<"broadcast", (ins Pdg_Stored:$x), [
 def Pdg_IotaOp : Pdg_ShapeArgOp<"iota", (ins TypeAttr:$element, I64Attr:$axis), [
     DeclareOpInterfaceMethods<ElementOpInterface, ["emitElement", "isCheap"]>]> {
   let summary = "The position along one axis";
+  let description = [{
+    (C1) The element type is i64.
+
+    ```mlir
+    // [[0, 1, 2], [0, 1, 2]]
+    %y = pdg.iota i64 axis 1 to [2, 3]
+    ```
+  }];
   let assemblyFormat =
       "$element `axis` $axis `to` custom<DynamicIndexList>($sizes, $shape) attr-dict";
 }
