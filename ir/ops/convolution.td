@@ -20,6 +20,11 @@ def Pdg_Conv2dOp : Pdg_ConvolutionOp<"conv2d",
     channels of the group; positions outside the picture are zeros. Then `bias[o]` is added, and
     with `relu` the result is `maximum(it, 0)`; each rounds by itself. Pictures, weights: four axes
     (C1); height, width and the sizes of the weights are known when compiling (C2).
+
+    ```mlir
+    %y = pdg.conv2d %x, %w bias %b stride [1, 1] padding [2, 2, 2, 2] dilation [1, 1] groups 1
+        : tensor<?x3x28x28xf32>, tensor<8x3x5x5xf32>, tensor<8xf32> // tensor<?x8x28x28xf32>
+    ```
   }];
   let assemblyFormat = [{
     $x `,` $w (`bias` $bias^)? (`relu` $relu^)? `stride` $stride `padding` $padding
@@ -35,6 +40,12 @@ def Pdg_Conv2dInputGradOp : Pdg_ConvolutionOp<"conv2d_input_grad",
     `picture` is the height and width of the result. An element is the sum over the window positions
     (u, v), row by row from +0, of chains of fused multiply-adds over the filters of its group from
     +0.
+
+    ```mlir
+    %gx = pdg.conv2d_input_grad %g, %w picture [28, 28] stride [1, 1] padding [2, 2, 2, 2]
+        dilation [1, 1] groups 1
+        : tensor<?x8x28x28xf32>, tensor<8x3x5x5xf32> // tensor<?x3x28x28xf32>
+    ```
   }];
   let assemblyFormat = [{
     $g `,` $w `picture` $picture `stride` $stride `padding` $padding `dilation` $dilation
@@ -48,6 +59,12 @@ def Pdg_Conv2dWeightGradOp : Pdg_ConvolutionOp<"conv2d_weight_grad",
   let description = [{
     The examples are cut into L(n) leaves; each leaf is a chain of fused multiply-adds from +0 over
     (example, row, column) of the output; a balanced tree joins them, neighbours first.
+
+    ```mlir
+    %gw = pdg.conv2d_weight_grad %x, %g window [5, 5] stride [1, 1] padding [2, 2, 2, 2]
+        dilation [1, 1] groups 1
+        : tensor<?x3x28x28xf32>, tensor<?x8x28x28xf32> // tensor<8x3x5x5xf32>
+    ```
   }];
   let assemblyFormat = [{
     $x `,` $g `window` $window `stride` $stride `padding` $padding `dilation` $dilation
