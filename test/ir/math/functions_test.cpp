@@ -141,29 +141,38 @@ TEST(Functions, TanAndInverses) {
   expectAccuracyOf(
       "tan", [](auto x) { return tan(x); }, [](Long x) { return std::tan(x); }, -20, 20, 0.6, 2.5);
   expectAccuracyOf(
-      "atan", [](auto x) { return atan(x); }, [](Long x) { return std::atan(x); }, -4, 4, 0.51, 1.8);
+      "atan", [](auto x) { return atan(x); }, [](Long x) { return std::atan(x); }, -4, 4, 0.51,
+      1.8);
   expectAccuracyOf(
-      "asin", [](auto x) { return asin(x); }, [](Long x) { return std::asin(x); }, -1, 1, 0.51, 2.9);
+      "asin", [](auto x) { return asin(x); }, [](Long x) { return std::asin(x); }, -1, 1, 0.51,
+      2.9);
   expectAccuracyOf(
-      "acos", [](auto x) { return acos(x); }, [](Long x) { return std::acos(x); }, -1, 1, 0.51, 2.5);
+      "acos", [](auto x) { return acos(x); }, [](Long x) { return std::acos(x); }, -1, 1, 0.51,
+      2.5);
 }
 
 TEST(Functions, Hyperbolic) {
   expectAccuracyOf(
-      "sinh", [](auto x) { return sinh(x); }, [](Long x) { return std::sinh(x); }, -3, 3, 0.51, 2.6);
+      "sinh", [](auto x) { return sinh(x); }, [](Long x) { return std::sinh(x); }, -3, 3, 0.51,
+      2.6);
   expectAccuracyOf(
-      "cosh", [](auto x) { return cosh(x); }, [](Long x) { return std::cosh(x); }, -3, 3, 0.51, 1.6);
+      "cosh", [](auto x) { return cosh(x); }, [](Long x) { return std::cosh(x); }, -3, 3, 0.51,
+      1.6);
   expectAccuracyOf(
-      "asinh", [](auto x) { return asinh(x); }, [](Long x) { return std::asinh(x); }, -3, 3, 0.51, 1.8);
+      "asinh", [](auto x) { return asinh(x); }, [](Long x) { return std::asinh(x); }, -3, 3, 0.51,
+      1.8);
   expectAccuracyOf(
-      "acosh", [](auto x) { return acosh(x); }, [](Long x) { return std::acosh(x); }, 1, 3, 0.51, 2.2);
+      "acosh", [](auto x) { return acosh(x); }, [](Long x) { return std::acosh(x); }, 1, 3, 0.51,
+      2.2);
   expectAccuracyOf(
-      "atanh", [](auto x) { return atanh(x); }, [](Long x) { return std::atanh(x); }, -1, 1, 0.51, 1.8);
+      "atanh", [](auto x) { return atanh(x); }, [](Long x) { return std::atanh(x); }, -1, 1, 0.51,
+      1.8);
 }
 
 TEST(Functions, OtherBases) {
   expectAccuracyOf(
-      "exp2", [](auto x) { return exp2(x); }, [](Long x) { return std::exp2(x); }, -10, 10, 0.51, 1.25);
+      "exp2", [](auto x) { return exp2(x); }, [](Long x) { return std::exp2(x); }, -10, 10, 0.51,
+      1.25);
   expectAccuracyOf(
       "log2", [](auto x) { return log2(x); }, [](Long x) { return std::log2(x); }, 0, 2.5, 0.51,
       0.51);
