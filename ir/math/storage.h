@@ -1,6 +1,6 @@
 // bf16, f16 and i8, which are stored and converted but not computed with: their bits from and to
-// the kinds of ir/math/value.h. A stored element is the low bits of a U32. SPDX-License-Identifier:
-// Apache-2.0
+// the kinds of ir/math/value.h. A stored element is the low bits of a U32.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "ir/math/arithmetic.h"
