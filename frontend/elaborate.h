@@ -31,6 +31,7 @@ struct FedInput {
 struct ElaborateOptions {
   std::map<std::string, std::string> constants; ///< `--set`: values of top-level constants.
   std::map<std::string, FedInput> inputs;       ///< `--feed`: what is known of fed tensors.
+  std::vector<std::string> fedArrays;           ///< What archives hold, for messages.
   /// An `input` that is not in `inputs` is an error: the program is going to run.
   bool needsInputs = false;
   DataPaths data; ///< Where the files of data sources are looked up.

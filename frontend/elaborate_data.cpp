@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include <cmath>
 #include <cstdint>
@@ -31,8 +32,12 @@ void Elaborator::execInput(const DeclStmt &stmt) {
   auto fed = options_.inputs.find(decl.name);
   bool isFed = fed != options_.inputs.end();
   if (!isFed && options_.needsInputs) {
-    emit.error(DiagCode::PD0118, decl.span, absl::StrCat("nothing is fed for '", decl.name, "'"))
-        .withHint(absl::StrCat("give it a file: --feed ", decl.name, "=file.npy"));
+    Diagnostic &error = emit.error(DiagCode::PD0118, decl.span,
+                                   absl::StrCat("nothing is fed for '", decl.name, "'"));
+    if (!options_.fedArrays.empty())
+      error.withNote(absl::StrCat("the files that are fed hold ",
+                                  absl::StrJoin(options_.fedArrays, ", ")));
+    error.withHint(absl::StrCat("give it a file: --feed ", decl.name, "=file.npy"));
     return;
   }
   if (!dtype && !isFed) {

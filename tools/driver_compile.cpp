@@ -32,8 +32,10 @@ Compilation::Compilation(const ProgramArguments &arguments)
   });
 }
 
-void Compilation::setInputs(std::map<std::string, FedInput> inputs) {
+void Compilation::setInputs(std::map<std::string, FedInput> inputs,
+                            std::vector<std::string> arrays) {
   options_.inputs = std::move(inputs);
+  options_.fedArrays = std::move(arrays);
   options_.needsInputs = true;
 }
 

@@ -17,8 +17,9 @@ class Compilation {
 public:
   explicit Compilation(const ProgramArguments &arguments);
 
-  /// Says which tensors are fed: only now is it an error if an input is not. Before elaborate().
-  void setInputs(std::map<std::string, FedInput> inputs);
+  /// Says which tensors are fed: only now is it an error if an input is not. `arrays` is what whole
+  /// archives hold, for messages. Before elaborate().
+  void setInputs(std::map<std::string, FedInput> inputs, std::vector<std::string> arrays);
 
   /// Reads the script and what it imports, or the module.
   bool load();

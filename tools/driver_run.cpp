@@ -42,6 +42,19 @@ struct Feeds {
   }
 };
 
+/// What whole archives hold, for messages: the first few.
+static std::vector<std::string> arraysOf(const Feeds &feeds) {
+  constexpr size_t kMaxListed = 8;
+  std::vector<std::string> arrays;
+  for (const std::string &name : feeds.optional)
+    if (arrays.size() < kMaxListed)
+      arrays.push_back(absl::StrCat("'", name, "' ", feeds.tensors.at(name).typeString(), " (",
+                                    feeds.files.at(name), ")"));
+  if (feeds.optional.size() > kMaxListed)
+    arrays.push_back("...");
+  return arrays;
+}
+
 static absl::Status readArchive(const std::string &file, Feeds &feeds) {
   absl::StatusOr<std::vector<NamedTensor>> arrays = readNpz(file);
   if (!arrays.ok())
@@ -195,7 +208,7 @@ int runCommand(const RunArguments &arguments) {
   Compilation compilation(arguments.program);
   std::optional<Executable> program;
   if (compilation.load()) {
-    compilation.setInputs(typesOf(*feeds, compilation));
+    compilation.setInputs(typesOf(*feeds, compilation), arraysOf(*feeds));
     if (compilation.compile())
       program = makeExecutable(compilation, arguments);
   }
