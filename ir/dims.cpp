@@ -141,11 +141,25 @@ AffineExpr ShapeAnalysis::valueOf(Value scalar) {
   return expr;
 }
 
+/// The value of a result of a fused op, if it can be said by values outside of it.
+AffineExpr ShapeAnalysis::computeFused(FusedOp fused, OpResult result) {
+  Region &body = fused.getBody();
+  AffineExpr expr = valueOf(body.front().getTerminator()->getOperand(result.getResultNumber()));
+  bool isInside = false;
+  expr.walk([&](AffineExpr part) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(part);
+    isInside |= symbol && body.isAncestor(symbols_[symbol.getPosition()].value.getParentRegion());
+  });
+  return isInside ? AffineExpr() : expr;
+}
+
 AffineExpr ShapeAnalysis::computeScalar(Value scalar) {
   Attribute value;
   if (matchPattern(scalar, m_Constant(&value)))
     return getAffineConstantExpr(
         cast<DenseElementsAttr>(value).getSplatValue<APInt>().getSExtValue(), scalar.getContext());
+  if (auto fused = scalar.getDefiningOp<FusedOp>())
+    return computeFused(fused, cast<OpResult>(scalar));
   auto op = scalar.getDefiningOp<SizeOpInterface>();
   if (!op)
     return nullptr;
@@ -188,6 +202,11 @@ static std::optional<int64_t> upperBound(AffineExpr size, ArrayRef<SizeSymbol> s
   auto binary = dyn_cast<AffineBinaryOpExpr>(size);
   if (!binary)
     return std::nullopt;
+  // A remainder is below its divisor, whatever is divided.
+  if (binary.getKind() == AffineExprKind::Mod) {
+    auto divisor = upperBound(binary.getRHS(), symbols);
+    return divisor && *divisor > 0 ? std::optional(*divisor - 1) : std::nullopt;
+  }
   auto lhs = upperBound(binary.getLHS(), symbols);
   if (!lhs)
     return std::nullopt;
@@ -207,8 +226,6 @@ static std::optional<int64_t> upperBound(AffineExpr size, ArrayRef<SizeSymbol> s
     return *rhs > 0 ? std::optional(*lhs / *rhs) : std::nullopt;
   case AffineExprKind::CeilDiv:
     return *rhs > 0 ? std::optional((*lhs + *rhs - 1) / *rhs) : std::nullopt;
-  case AffineExprKind::Mod:
-    return *rhs > 0 ? std::optional(*rhs - 1) : std::nullopt;
   default:
     return std::nullopt;
   }

@@ -8,6 +8,8 @@
 
 namespace pdg {
 
+class FusedOp;
+
 /// Where a symbol of a size expression gets its value: the examples in a batch of a loop over data
 /// (the loop's first field), or an i64 scalar that nothing is known about.
 struct SizeSymbol {
@@ -39,6 +41,7 @@ private:
   Dims compute(mlir::Value value);
   Dims computeArgument(mlir::BlockArgument argument);
   mlir::AffineExpr computeScalar(mlir::Value scalar);
+  mlir::AffineExpr computeFused(FusedOp fused, mlir::OpResult result);
 
   llvm::DenseMap<mlir::Value, Dims> dims_;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> scalars_;

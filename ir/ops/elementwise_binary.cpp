@@ -3,6 +3,17 @@
 #include "ir/ops/elementwise_binary.h"
 #include "ir/rules.h"
 
+namespace pdg {
+
+/// x % y as a size: it is below y, which bounds it. Nothing if y may be negative, since sizes have
+/// no signs.
+static mlir::AffineExpr positiveRemainder(mlir::AffineExpr x, mlir::AffineExpr y) {
+  auto divisor = llvm::dyn_cast_or_null<mlir::AffineConstantExpr>(y);
+  return x && divisor && divisor.getValue() > 0 ? x % y : mlir::AffineExpr();
+}
+
+} // namespace pdg
+
 #define GET_OP_CLASSES
 #include "ir/ops/elementwise_binary.cpp.inc"
 

@@ -13,7 +13,7 @@ def Pdg_FloorDivOp : Pdg_BinaryOp<"floordiv", "floorDiv(x, y)", "", "", OnNumber
   let summary = "Division rounded down; an integer divided by 0 stops the run";
 }
 def Pdg_ModOp : Pdg_BinaryOp<"mod", "floorMod(x, y)", "g", "-(g * floorDiv(x, y))", OnNumbers, "operand",
-                             "::mlir::AffineExpr()", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
+                             "::pdg::positiveRemainder(x, y)", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
   let summary = "x - y * floordiv(x, y): has the sign of y";
 }
 def Pdg_PowOp : Pdg_BinaryOp<"pow", "pow(x, y)", "g * (y * pow(x, y - 1.0))",

@@ -292,8 +292,12 @@ LogicalResult MemoryPlan::addArguments(Operation *op) {
 }
 
 void MemoryPlan::pack() {
+  // The memory of a size may be that of another value, as a loop's result has that of its argument.
+  llvm::DenseSet<Value> kept;
+  for (Value size : sizes_)
+    kept.insert(rootOf(size));
   for (Interval &interval : intervals_)
-    if (sizes_.contains(interval.value))
+    if (kept.contains(interval.value))
       interval.end = next_;
   std::vector<Interval *> order;
   for (Interval &interval : intervals_)
