@@ -6,6 +6,7 @@
 #include "ir/ops/shape.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -32,6 +33,8 @@ Elaborator::Elaborator(const Program &program, const SourceManager &sources,
 OwningOpRef<ModuleOp> Elaborator::run() {
   for (const auto &file : program_.files) {
     fileFrames_[file.get()] = std::make_shared<Frame>();
+    if (!file->module.empty())
+      emit.addLibraryFile(file->file);
     for (const StmtPtr &stmt : file->stmts) {
       if (auto *block = dynAs<BlockStmt>(stmt.get()))
         fileOf_[&block->decl] = file.get();
@@ -57,6 +60,8 @@ OwningOpRef<ModuleOp> Elaborator::run() {
     execEntry();
   else
     exec(script.stmts);
+  if (!options_.session)
+    checkUnappliedBlocks();
   YieldOp::create(emit.b, emit.loc(start), ValueRange());
   if (options_.session)
     leaveSession();
@@ -64,6 +69,7 @@ OwningOpRef<ModuleOp> Elaborator::run() {
     checkInstances();
   if (diagnostics_.hasErrors())
     return {};
+  warnWithoutUpdate();
   if (failed(verify(*module_))) {
     emit.error(DiagCode::PD0126, start, "the program does not pass the checks of its operations")
         .withNote(emit.lastRefusal());
@@ -161,15 +167,40 @@ void Elaborator::define(const Pattern &pattern, const Operand &value) {
     define(*pattern.elements[i], {(*sequence)->elements[i], value.span});
 }
 
+/// The path of an instance as a script writes it: `layers[0]` for "layers.0".
+static std::string asExpression(const std::string &path) {
+  std::string result;
+  for (absl::string_view part : absl::StrSplit(path, '.')) {
+    bool isNumber = !part.empty() && llvm::all_of(part, llvm::isDigit);
+    absl::StrAppend(&result, isNumber ? "[" : result.empty() ? "" : ".", part, isNumber ? "]" : "");
+  }
+  return result;
+}
+
 void Elaborator::checkInstances() {
   if (diagnostics_.hasErrors())
     return;
   for (const InstancePtr &instance : instances_)
-    if (!instance->isApplied && needsInstance(instance->block->block->body.stmts))
+    if (!instance->isApplied && needsInstance(instance->block->block->body.stmts)) {
+      std::string name = asExpression(instance->path);
       emit.error(DiagCode::PD0108, instance->span,
-                 absl::StrCat("the instance '", instance->path,
+                 absl::StrCat("the instance '", name,
                               "' is never applied, so the shapes of its variables are not known"))
-          .withHint(absl::StrCat("apply it to a value: ", instance->path, "(x), or remove it"));
+          .withHint(absl::StrCat("apply it to a value: ", name, "(x), or remove it"));
+    }
+}
+
+/// A parameter that no loss depends on keeps its first value. Where every `minimize` says what it
+/// is `over`, that may be wanted.
+void Elaborator::warnWithoutUpdate() {
+  if (diagnostics_.hasErrors() || !hasFreeMinimize_)
+    return;
+  for (const auto &variable : variables_)
+    if (variable->isParam && !updated_.contains(variable.get()))
+      emit.error(DiagCode::PD0191, variable->decl->span,
+                 absl::StrCat("the parameter '", variable->name.str(),
+                              "' gets no gradient: no loss depends on it"))
+          .withHint("if it is not to be trained, declare it with 'state'");
 }
 
 } // namespace pdg

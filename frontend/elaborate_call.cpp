@@ -3,6 +3,7 @@
 #include "frontend/builtins.h"
 #include "frontend/elaborator.h"
 #include "frontend/names.h"
+#include "frontend/foreign.h"
 
 #include "absl/strings/str_cat.h"
 #include <cmath>
@@ -31,6 +32,14 @@ Datum Elaborator::call(const CallExpr &expr) {
 //===- Built-in functions --------------------------------------------------===//
 
 /// A signature without question marks, for messages.
+/// The argument that was likely meant by a name that the callee does not have, as a hint.
+static std::string suggestArgument(const std::string &name, const std::vector<std::string> &names) {
+  std::string likely(ourArgumentName(name));
+  if (!llvm::is_contained(names, likely))
+    likely = findNearest(name, names);
+  return likely.empty() ? "" : absl::StrCat("did you mean '", likely, "'?");
+}
+
 static std::string plainSignature(const Builtin &builtin) {
   std::string result = absl::StrCat(builtin.name, "(");
   for (const BuiltinParam &param : parseSignature(builtin.signature))
@@ -42,9 +51,10 @@ static std::string plainSignature(const Builtin &builtin) {
 Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
   std::vector<BuiltinParam> params = parseSignature(builtin.signature);
   std::vector<Operand> args(params.size(), {Nothing(), expr.span});
-  auto wrong = [&](Span span, const std::string &message) {
+  auto wrong = [&](Span span, const std::string &message, const std::string &hint = "") {
     emit.error(DiagCode::PD0105, span, message)
-        .withNote(absl::StrCat("its arguments are ", plainSignature(builtin)));
+        .withNote(absl::StrCat("its arguments are ", plainSignature(builtin)))
+        .withHint(hint);
     return Poison();
   };
   size_t next = 0;
@@ -59,9 +69,13 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
     } else {
       for (i = 0; i < params.size() && params[i].name != arg.name; ++i)
         ;
+  std::vector<std::string> names;
+  for (const BuiltinParam &param : params)
+    names.push_back(param.name);
       if (i == params.size())
         return wrong(arg.nameSpan,
-                     absl::StrCat("'", builtin.name, "' has no argument '", arg.name, "'"));
+                     absl::StrCat("'", builtin.name, "' has no argument '", arg.name, "'"),
+                     suggestArgument(arg.name, names));
     }
     if (!args[i].value.is<Nothing>())
       return wrong(arg.span, absl::StrCat("the argument '", params[i].name, "' is given twice"));
@@ -83,6 +97,9 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
 }
 
 Datum Elaborator::callCast(DType dtype, const CallExpr &expr) {
+    } else if (params[0].name == "shape" && params[i].name == "type" && args[i].value.isNumber()) {
+      return wrong(args[i].span, "expected one list of sizes, found several numbers",
+                   absl::StrCat("write ", builtin.name, "([2, 3])"));
   std::string name(nameOf(dtype));
   if (expr.args.size() != 1 || !expr.args[0].name.empty()) {
     emit.error(
@@ -161,10 +178,8 @@ bool Elaborator::bindCallArgs(const BlockPtr &block, const CallExpr &expr, bool 
       std::vector<std::string> names;
       for (const auto &each : decl.args)
         names.push_back(each->decl.name);
-      if (std::string near = findNearest(arg.name, names); !near.empty())
-        error.withHint(absl::StrCat("did you mean '", near, "'?"));
-      else if (arg.name.empty() && isPartial)
-        error.withHint("tensors are given when the block is applied");
+      error.withHint(arg.name.empty() && isPartial ? "tensors are given when the block is applied"
+                                                   : suggestArgument(arg.name, names));
       isGood = false;
       continue;
     }
@@ -373,6 +388,12 @@ Datum Elaborator::applyBound(const BlockPtr &block, BoundArgs args, InstancePtr 
                absl::StrCat("the block '", decl.decl.name,
                             "' has variables, which an instance must own"))
         .withSecondary(decl.decl.span, "declared here")
+void Elaborator::reportMissingReturn(const BlockStmt &block) {
+  emit.error(DiagCode::PD0125, block.decl.span,
+             absl::StrCat("the block '", block.decl.name, "' has no 'return' for its result"))
+      .withSecondary(block.results.front().span, "declared here");
+}
+
         .withHint(absl::StrCat("make an instance first: use name = ", block->name, "(...)"));
     return Poison();
   }
@@ -389,15 +410,13 @@ Datum Elaborator::applyBound(const BlockPtr &block, BoundArgs args, InstancePtr 
   FramePtr caller = std::exchange(frame_, frame);
   Datum result = Poison();
   if (enterArgs(decl, args, span)) {
-    exec(decl.body.stmts);
+    withHints(instance ? instance->hints : HintList(), /*isInstance=*/true,
+              [&] { exec(decl.body.stmts); });
     result = frame->hasReturned ? frame->result : Datum();
-    if (!frame->hasReturned && decl.hasResults && !isAborted_ && !diagnostics_.hasErrors()) {
-      emit.error(DiagCode::PD0125, decl.decl.span,
-                 absl::StrCat("the block '", decl.decl.name, "' has no 'return' for its result"))
-          .withSecondary(decl.results.front().span, "declared here");
-      result = Poison();
-    }
+    if (!frame->hasReturned && decl.hasResults && !isAborted_ && !diagnostics_.hasErrors())
+      reportMissingReturn(decl);
     if (!frame->hasReturned && decl.hasResults)
+  applied_.insert(&decl);
       result = Poison();
   }
   frame_ = caller;

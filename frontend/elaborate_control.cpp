@@ -90,6 +90,43 @@ std::vector<const Decl *> Elaborator::assignedVars(const Stmt &stmt) {
   return assigned.vars;
 }
 
+/// Finds a `return` in statements, not in the blocks among them.
+static bool returns(const std::vector<StmtPtr> &stmts) {
+  return llvm::any_of(stmts, [](const StmtPtr &each) {
+    if (each->kind == StmtKind::Return)
+      return true;
+    auto *plain = dynAs<ExprStmt>(each.get());
+    auto *choice = plain ? dynAs<IfExpr>(plain->expr.get()) : nullptr;
+    if (!choice)
+      return false;
+    return llvm::any_of(choice->arms, [](const IfArm &arm) { return returns(arm.body.stmts); }) ||
+           (choice->elseBody && returns(choice->elseBody->stmts));
+  });
+}
+
+/// What an `if` changes is not known when its condition is not: later errors would be about values
+/// that never were.
+void Elaborator::skip(const IfExpr &expr) {
+  AssignedVars assigned;
+  assigned.expr(&expr);
+  for (const Decl *decl : assigned.vars)
+    if (frame_->names.contains(decl))
+      frame_->names[decl] = Poison();
+  bool mayReturn = expr.elseBody && returns(expr.elseBody->stmts);
+  for (const IfArm &arm : expr.arms)
+    mayReturn |= returns(arm.body.stmts);
+  if (mayReturn && frame_->block) {
+    frame_->hasReturned = true;
+    frame_->result = Poison();
+  }
+}
+
+/// The same for a loop whose rounds are not known.
+void Elaborator::skip(const Stmt &loop) {
+  for (const Decl *decl : assignedVars(loop))
+    frame_->names[decl] = Poison();
+}
+
 //===- if ------------------------------------------------------------------===//
 
 Datum Elaborator::evalBody(const Body &body, bool wantsValue) {
@@ -122,16 +159,20 @@ Datum Elaborator::evalIf(const IfExpr &expr, size_t arm, bool wantsValue) {
     return Poison();
   }
   Operand condition = evalOperand(*expr.arms[arm].condition);
-  if (condition.value.isPoison())
+  if (condition.value.isPoison()) {
+    skip(expr);
     return Poison();
+  }
   if (auto known = constantBool(condition.value))
     return *known ? evalBody(expr.arms[arm].body, wantsValue) : evalIf(expr, arm + 1, wantsValue);
   Value value = condition.value.isNumber() ? Value() : tensor(condition);
   if (value && isConditionTensor(value.getType()))
     return runIf(expr, arm, value, wantsValue);
+  bool isBool = value && Emitter::dtypeOf(value) == DType::Bool;
   if (value || condition.value.isNumber())
     typeError(condition.span, "a scalar bool as a condition", condition.value)
-        .withHint("compare it: x > 0");
+        .withHint(isBool ? "ask one question: count(c) > 0; where(c, a, b) chooses each element"
+                         : "compare it: x > 0");
   return Poison();
 }
 

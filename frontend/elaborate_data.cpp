@@ -4,9 +4,11 @@
 #include "frontend/names.h"
 #include "ir/ops/variable.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 #include <cmath>
 #include <cstdint>
@@ -74,9 +76,22 @@ static bool isKnown(const Datum &value) {
   return value.isConstant() || value.isPoison();
 }
 
-Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
-                                   const DeclStmt &stmt) {
-  const char *expected = "a string";
+/// The elements of "[1, 2, 3]", brackets may be left out; texts in them are without quotes.
+static std::vector<std::string> elementsOf(absl::string_view text) {
+  text = absl::StripAsciiWhitespace(text);
+  if (text.size() >= 2 && (text.front() == '[' || text.front() == '(') &&
+      (text.back() == ']' || text.back() == ')'))
+    text = text.substr(1, text.size() - 2);
+  std::vector<std::string> result;
+  for (absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace()))
+    result.emplace_back(absl::StripAsciiWhitespace(part));
+  return result;
+}
+
+/// A value as `--set` gives it, of the kind of `like`; nothing, with what was expected, if it is no
+/// such value.
+static std::optional<Datum> valueFromText(const std::string &text, const Datum &like,
+                                          std::string &expected) {
   if (like.is<int64_t>()) {
     int64_t number = 0;
     if (absl::SimpleAtoi(text, &number))
@@ -94,11 +109,35 @@ Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
   } else if (like.is<std::string>()) {
     return text;
   } else {
-    expected = "no value: only numbers, bools and strings can be set";
+  } else if (like.is<DType>()) {
+    if (auto type = parseDType(text))
+      return *type;
+    expected = "an element type such as f32";
+  } else if (auto *sequence = like.get<SequencePtr>(); sequence && !(*sequence)->elements.empty()) {
+    auto result = std::make_shared<Sequence>();
+    result->isTuple = (*sequence)->isTuple;
+    for (const std::string &each : elementsOf(text)) {
+      auto element = valueFromText(each, (*sequence)->elements.front(), expected);
+      if (!element) {
+        expected = absl::StrCat("a list with ", expected, " at each place");
+        return std::nullopt;
+      }
+      result->elements.push_back(*element);
+    }
+    return SequencePtr(result);
+    expected = "no value: only numbers, bools, strings, types and lists of them can be set";
   }
   emit.error(
       DiagCode::PD0119, stmt.decl().span,
       absl::StrCat("expected ", expected, " for --set ", stmt.decl().name, ", found '", text, "'"));
+  return std::nullopt;
+}
+
+Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
+                                   const DeclStmt &stmt) {
+  std::string expected;
+  if (auto value = valueFromText(text, like, expected))
+    return *value;
   return Poison();
 }
 

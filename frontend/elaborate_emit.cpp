@@ -46,11 +46,21 @@ void Emitter::pushCall(Span span, std::string name) {
 void Emitter::popCall() { calls_.pop_back(); }
 
 Diagnostic &Emitter::error(DiagCode code, Span span, std::string message) {
-  Diagnostic &diagnostic = diagnostics_.report(code, span, std::move(message));
-  size_t shown = std::min(calls_.size(), MaxShownCalls);
+  // The call of the user's that led into the library, if the place is there.
+  size_t skipped = 0;
+  if (isInLibrary(span))
+    while (skipped < calls_.size() && isInLibrary(calls_[calls_.size() - 1 - skipped].span))
+      ++skipped;
+  bool hasUserCall = isInLibrary(span) && skipped < calls_.size();
+  Span place = hasUserCall ? calls_[calls_.size() - 1 - skipped].span : span;
+  Diagnostic &diagnostic = diagnostics_.report(code, place, std::move(message));
+  if (hasUserCall)
+    diagnostic.withSecondary(
+        span, absl::StrCat("here, in '", calls_[calls_.size() - 1 - skipped].name, "'"));
+  size_t shown = std::min(calls_.size() - skipped, MaxShownCalls);
   for (size_t i = 0; i < shown; ++i) {
-    const Call &call = calls_[calls_.size() - 1 - i];
-    if (!(call.span == span))
+    const Call &call = calls_[calls_.size() - 1 - skipped - i];
+    if (!(call.span == place))
       diagnostic.withSecondary(call.span, absl::StrCat("in the call of '", call.name, "'"));
   }
   return diagnostic;

@@ -12,6 +12,7 @@
 #include "mlir/IR/Diagnostics.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ public:
   size_t callDepth() const { return calls_.size(); }
   /// Reports an error with the calls around it. The reference is valid until the next report.
   Diagnostic &error(DiagCode code, Span span, std::string message);
+
+  /// Says that a file belongs to the library: its errors are shown where the user called it.
+  void addLibraryFile(FileId file) { libraryFiles_.insert(file); }
+  bool isInLibrary(Span span) const { return libraryFiles_.contains(span.file); }
 
   /// What MLIR said last.
   std::string lastRefusal() const { return refusals_.empty() ? "" : refusals_.back(); }
@@ -120,6 +125,7 @@ private:
   const SourceManager &sources_;
   DiagnosticEngine &diagnostics_;
   std::vector<Call> calls_;
+  std::set<FileId> libraryFiles_;
   std::vector<std::pair<mlir::AffineExpr, std::string>> sizeNames_;
   std::vector<std::string> refusals_; ///< What MLIR said since the op was begun.
   mlir::ScopedDiagnosticHandler handler_;

@@ -3,6 +3,7 @@
 #include "frontend/builtins.h"
 #include "frontend/elaborator.h"
 #include "frontend/names.h"
+#include "frontend/foreign.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -102,8 +103,12 @@ Datum Elaborator::evalMember(const MemberExpr &expr) {
   if (base.is<const Source *>())
     diagnostic.withHint("a data source has 'size', the number of its examples, and "
                         "'batches', that of its batches");
-  else if (expr.member == "shape" || expr.member == "size")
-    diagnostic.withHint(absl::StrCat("write ", expr.member, "(x)"));
+  else if (findBuiltin(expr.member))
+    diagnostic.withHint(absl::StrCat("it is a function: write ", expr.member, "(x)"));
+  else if (base.is<BlockPtr>())
+    diagnostic.withHint("an instance has members; make one: use name = block(...)");
+  else
+    diagnostic.withHint(hintForForeignMember(expr.member));
   return Poison();
 }
 

@@ -1,6 +1,9 @@
 // Indices and slices: `x[i]`, `x[:, 0..t]`, `W[ids]`, and elements of lists.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/elaborator.h"
+#include "ir/ops/compare.h"
+#include "ir/ops/effects.h"
+#include "ir/ops/elementwise_binary.h"
 #include "ir/ops/indexing.h"
 #include "ir/ops/layout.h"
 #include "ir/ops/shape.h"
@@ -85,41 +88,87 @@ static int64_t clampIndex(int64_t index) {
 }
 
 Value Elaborator::sliceAxis(Value x, int64_t axis, const RangeExpr &range) {
-  int64_t begin = 0, size = -1;
-  if (range.lo) {
-    auto known = constantInt(evalOperand(*range.lo), "the begin of a slice");
-    if (!known)
-      return {};
-    begin = clampIndex(*known);
-  }
-  if (range.hi) {
-    Operand upper = evalOperand(*range.hi);
-    // `x[0..N]` where N is the size of the axis is all of it.
-    auto *value = upper.value.get<Value>();
-    bool isWhole = value && isSizeTensor(value->getType()) && !range.isInclusive &&
-                   emit.shapes.valueOf(*value) == emit.shapes.dimsOf(x)[axis];
-    if (!isWhole) {
-      auto known = constantInt(upper, "the end of a slice");
-      if (!known)
-        return {};
-      size = clampIndex(*known) - begin + (range.isInclusive ? 1 : 0);
-    }
-    if (!isWhole && size < 0) {
-      emit.error(DiagCode::PD0111, range.span, "the end of this slice lies before its begin");
-      return {};
-    }
-  }
-  if (begin == 0 && size < 0)
-    return x;
-  auto known = knownSize(emit.shapes.dimsOf(x)[axis]);
-  if (begin < 0 || (known && begin + std::max<int64_t>(size, 0) > *known)) {
-    emit.error(DiagCode::PD0111, range.span,
-               absl::StrCat("the slice ", begin, "..", size < 0 ? "" : absl::StrCat(begin + size),
-                            " is not inside an axis of size ",
-                            emit.sizeText(emit.shapes.dimsOf(x)[axis])));
+  Operand lower{int64_t{0}, range.span}, upper{Nothing(), range.span};
+  if (range.lo)
+    lower = evalOperand(*range.lo);
+  if (range.hi)
+    upper = evalOperand(*range.hi);
+  if (lower.value.isPoison() || upper.value.isPoison())
+    return {};
+  AffineExpr length = emit.shapes.dimsOf(x)[axis];
+  // `x[0..N]` where N is the size of the axis is all of it.
+  auto *end = upper.value.get<Value>();
+  bool isWhole = end && isSizeTensor(end->getType()) && !range.isInclusive &&
+                 emit.shapes.valueOf(*end) == length;
+  if (isWhole)
+    upper.value = Nothing();
+  auto begin = knownInt(lower.value);
+  bool isOpen = upper.value.is<Nothing>();
+  std::optional<int64_t> known = isOpen ? std::nullopt : knownInt(upper.value);
+  if (!begin || (!isOpen && !known))
+    return sliceAtRunTime(x, axis, range, lower, upper);
+  int64_t first = clampIndex(*begin), size = -1;
+  if (!isOpen)
+    size = clampIndex(*known) - first + (range.isInclusive ? 1 : 0);
+  if (!isOpen && size < 0) {
+    emit.error(DiagCode::PD0111, range.span, "the end of this slice lies before its begin");
     return {};
   }
-  return emit.make<SliceOp>(range.span, x, axis, begin, size);
+  if (first == 0 && size < 0)
+    return x;
+  auto total = knownSize(length);
+  if (first < 0 || (total && first + std::max<int64_t>(size, 0) > *total)) {
+    Diagnostic &error = emit.error(
+        DiagCode::PD0111, range.span,
+        absl::StrCat("the slice ", first, "..", size < 0 ? "" : absl::StrCat(first + size),
+                     " is not inside an axis of size ", emit.sizeText(length)));
+    if (first < 0 || size < 0)
+      error.withHint("positions count from the front: the last three are x[size(x, 0) - 3..]");
+    return {};
+  }
+  return emit.make<SliceOp>(range.span, x, axis, first, size);
+}
+
+/// A slice whose begin or end only the run knows: the elements at begin, begin + 1, ... The length
+/// is a constant if it does not depend on the run (`x[k..k + 3]`), else at most that of the axis.
+Value Elaborator::sliceAtRunTime(Value x, int64_t axis, const RangeExpr &range,
+                                 const Operand &lower, const Operand &upper) {
+  Span span = range.span;
+  Value begin = size(lower, "the begin of a slice"), total = emit.sizeOf(x, axis, span);
+  Value end = upper.value.is<Nothing>() ? total : size(upper, "the end of a slice");
+  if (!begin || !end || !total)
+    return {};
+  if (range.isInclusive)
+    end = emit.make<AddOp>(span, end, emit.constant(int64_t{1}, DType::I64, span));
+  auto known = knownSize(emit.shapes.valueOf(end) - emit.shapes.valueOf(begin));
+  SmallVector<int64_t> shape{known.value_or(ShapedType::kDynamic)};
+  SmallVector<Value> sizes;
+  if (known && *known < 0) {
+    emit.error(DiagCode::PD0111, span, "the end of this slice lies before its begin");
+    return {};
+  }
+  if (!known) {
+    Value length = emit.make<SubOp>(span, end, begin);
+    Value zero = emit.constant(int64_t{0}, DType::I64, span);
+    assertSlice(emit.make<LeOp>(span, begin, end), begin, end, total, span);
+    assertSlice(emit.make<LeOp>(span, end, total), begin, end, total, span);
+    assertSlice(emit.make<GeOp>(span, begin, zero), begin, end, total, span);
+    // The remainder changes nothing; it says that the length is at most that of the axis.
+    Value above = emit.make<AddOp>(span, total, emit.constant(int64_t{1}, DType::I64, span));
+    sizes.push_back(emit.make<ModOp>(span, length, above));
+  }
+  Value ids = emit.make<IotaOp>(span, emit.elementOf(DType::I64), int64_t{0}, sizes, shape);
+  ids = ids ? emit.binary<AddOp>(ids, begin, span) : Value();
+  return ids ? gatherAxis(x, axis, ids, span) : Value();
+}
+
+/// Stops the run where a slice is not inside its axis.
+void Elaborator::assertSlice(Value condition, Value begin, Value end, Value total, Span span) {
+  Builder &b = emit.b;
+  Attribute format = ValueFormatAttr::get(b.getContext(), 0, -1, false);
+  SmallVector<StringRef> segments{"the slice ", "..", " is not inside an axis of size ", ""};
+  AssertOp::create(emit.b, emit.loc(span), condition, b.getStrArrayAttr(segments),
+                   b.getArrayAttr({format, format, format}), ValueRange{begin, end, total});
 }
 
 /// The order of axes that brings `axis` to the front, the others keeping their order.

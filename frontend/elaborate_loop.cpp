@@ -23,10 +23,12 @@ void Elaborator::execFor(const ForStmt &stmt) {
       return unroll(stmt, (*sequence)->elements);
     if (!value.isPoison())
       typeError(stmt.iterable->span, "a range, a list or a data source", value);
-    return;
+    return skip(stmt);
   }
-  if (auto items = iterate(*stmt.iterable))
-    unroll(stmt, *items);
+  auto items = iterate(*stmt.iterable);
+  if (!items)
+    return skip(stmt);
+  unroll(stmt, *items);
 }
 
 void Elaborator::unroll(const ForStmt &stmt, const std::vector<Datum> &items) {
@@ -134,7 +136,7 @@ void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
     end.value = binary(BinaryOp::Add, end, {int64_t{1}, range.span}, range.span);
   Value upper = size(end, "the end of a range");
   if (!lower || !upper || isTooDeep(stmt.span))
-    return;
+    return skip(stmt);
   auto vars = assignedVars(stmt.body.stmts);
   std::vector<Value> inits = carriedInits(vars, stmt.span);
   auto loop = ForOp::create(emit.b, emit.loc(stmt.span), lower, upper, inits);

@@ -1,5 +1,6 @@
 // Operators on tensors: which element type they happen in, and the ops they become.
 // SPDX-License-Identifier: Apache-2.0
+#include "frontend/ast_walk.h"
 #include "frontend/elaborate_fold.h"
 #include "frontend/elaborator.h"
 #include "ir/ops/compare.h"
@@ -137,6 +138,18 @@ static Value makeBinary(Emitter &emit, BinaryOp op, Value x, Value y, Span span)
   llvm_unreachable("all operators are handled");
 }
 
+/// Warns of floats that are compared for equality: not with a number, which marks a value, nor with
+/// itself, which finds NaN.
+void Elaborator::warnEquality(BinaryOp op, const Operand &x, const Operand &y, Span span) {
+  auto *left = x.value.get<Value>(), *right = y.value.get<Value>();
+  if ((op != BinaryOp::Eq && op != BinaryOp::Ne) || !left || !right || *left == *right ||
+      !isFloatTensor(left->getType()) || emit.isInLibrary(span))
+    return;
+  std::string difference = op == BinaryOp::Eq ? "abs(x - y) < 1e-6" : "abs(x - y) >= 1e-6";
+  emit.error(DiagCode::PD0193, span, "floats are compared for equality, which rounding may break")
+      .withHint(absl::StrCat("ask whether they are close: ", difference));
+}
+
 Datum Elaborator::binary(BinaryOp op, const Operand &x, const Operand &y, Span span) {
   if (x.value.isPoison() || y.value.isPoison())
     return Poison();
@@ -180,6 +193,10 @@ Datum Elaborator::binary(BinaryOp op, const Operand &x, const Operand &y, Span s
       return Poison();
     tensors[i] = {converted, operands[i].span};
   }
+  // A variable that is compared with itself is read twice.
+  auto *left = x.value.get<Variable *>(), *right = y.value.get<Variable *>();
+  if (!left || !right || *left != *right)
+    warnEquality(op, operands[0], operands[1], span);
   if (!emit.broadcastAll(tensors, span))
     return Poison();
   Value result = makeBinary(emit, op, tensors[0].value, tensors[1].value, span);
@@ -197,6 +214,8 @@ Datum Elaborator::logical(BinaryOp op, const BinaryExpr &expr) {
       return y.value;
     return binary(op, x, y, expr.span);
   }
+  if (mayAct(*expr.rhs)) // variables are read from left to right
+    x.value = readAll(x.value, x.span);
   return binary(op, x, evalOperand(*expr.rhs), expr.span);
 }
 

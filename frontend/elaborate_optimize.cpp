@@ -27,6 +27,8 @@ public:
   }
   bool dependsOn(Attribute name) const { return names_.contains(name); }
   bool dependsOn(Value value) const { return seen_.contains(value); }
+  /// The loops and conditions on the way.
+  ArrayRef<Operation *> regions() const { return regions_.getArrayRef(); }
   /// Results, met on the way, of loops that cannot be run backwards.
   ArrayRef<OpResult> endless() const { return endless_; }
 
@@ -48,6 +50,7 @@ private:
   llvm::DenseSet<Value> seen_;
   llvm::DenseSet<Attribute> names_;
   SmallVector<Value> worklist_;
+  llvm::SetVector<Operation *> regions_;
 };
 
 void Dependencies::visit(Value value) {
@@ -59,12 +62,14 @@ void Dependencies::visit(Value value) {
   } else if (isa<StopGradientOp>(op)) {
     return;
   } else if (auto branch = dyn_cast<IfOp>(op)) {
+    regions_.insert(op);
     for (Region &region : branch->getRegions())
       push(region.front().getTerminator()->getOperand(i));
   } else if (auto loop = dyn_cast<ForOp>(op)) {
     // Inside a loop that is being built, what it carries is a constant of this round.
     if (argument && (i == 0 || !loop.getBody().front().mightHaveTerminator()))
       return;
+    regions_.insert(op);
     if (!argument && !loop.getBound())
       endless_.push_back(cast<OpResult>(value));
     visitCarried(loop, loop.getInits(), argument ? i - 1 : i);
@@ -93,6 +98,27 @@ static Value scalarLoss(Elaborator &elaborator, const Operand &operand, const ch
   elaborator.typeError(operand.span, absl::StrCat("a scalar of floats to ", what), loss)
       .withHint(Emitter::rankOf(loss) ? "reduce it first: mean(...) or sum(...)" : "");
   return {};
+}
+
+/// The loops and conditions that a loss goes through run once, in the forward pass: training inside
+/// them has no place in the gradient.
+static bool checkRegions(Elaborator &elaborator, const Dependencies &dependencies, Span span) {
+  for (Operation *region : dependencies.regions()) {
+    Operation *wrong = nullptr;
+    region->walk([&](AssignOp assign) {
+      if (!wrong && elaborator.isParam(assign.getName()))
+        wrong = assign;
+    });
+    if (!wrong)
+      continue;
+    elaborator.emit
+        .error(DiagCode::PD0048, span,
+               "a loop or condition that trains parameters cannot be differentiated")
+        .withSecondary(elaborator.emit.spanOf(wrong->getLoc()), "a parameter is changed here")
+        .withHint("compute the loss apart from the training");
+    return false;
+  }
+  return true;
 }
 
 /// Reports the loops without a bound between what is differentiated and what it is differentiated
@@ -143,6 +169,8 @@ Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
   if (!from)
     return Poison();
   Dependencies dependencies(from);
+  if (!checkRegions(*this, dependencies, loss.span))
+    return Poison();
   SmallVector<Attribute> names;
   SmallVector<Value> values;
   SmallVector<Type> nameTypes, valueTypes;
@@ -192,8 +220,17 @@ Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
 BlockPtr Elaborator::optimizer(const Expr &expr) {
   Operand value{partial(expr), expr.span};
   auto *block = value.value.get<BlockPtr>();
-  if (block && (*block)->block->isOptimizer())
+  if (block && (*block)->block->isOptimizer()) {
+    const BlockStmt &decl = *(*block)->block;
+    if (decl.args.front()->decl.writes == 0)
+      emit.error(DiagCode::PD0192, expr.span,
+                 absl::StrCat("the optimizer '", (*block)->name, "' never assigns to '",
+                              decl.args.front()->decl.name, "', so nothing is trained"))
+          .withSecondary(decl.decl.span, "declared here")
+          .withHint(absl::StrCat("it changes the parameter by an assignment: ",
+                                 decl.args.front()->decl.name, " = ..."));
     return *block;
+  }
   if (!value.value.isPoison())
     emit.error(DiagCode::PD0116, expr.span,
                absl::StrCat("expected an optimizer after 'with', found ", describe(value.value)))
@@ -231,6 +268,7 @@ InstancePtr Elaborator::optimizerInstance(const BlockPtr &block, Variable *param
 
 void Elaborator::optimize(const BlockPtr &block, Variable *param, const Operand &gradient,
                           const Stmt &stmt) {
+  updated_.insert(param);
   apply(block, {{param, gradient.span}, gradient}, optimizerInstance(block, param, stmt),
         stmt.span);
 }
@@ -240,6 +278,8 @@ void Elaborator::optimize(const BlockPtr &block, Variable *param, const Operand 
 /// The parameters that a `minimize` updates, in the order of their declaration.
 std::vector<Variable *> Elaborator::targetsOf(const MinimizeStmt &stmt, Value loss) {
   Dependencies dependencies(loss);
+  if (!checkRegions(*this, dependencies, stmt.loss->span))
+    return {};
   std::vector<Variable *> candidates, result;
   for (const ExprPtr &each : stmt.over) {
     Datum value = eval(*each);
@@ -281,6 +321,7 @@ void Elaborator::execMinimize(const MinimizeStmt &stmt) {
   for (Variable *target : targets) {
     names.push_back(target->name);
     types.push_back(target->type);
+  hasFreeMinimize_ |= stmt.over.empty();
   }
   if (reportEndless(emit, Dependencies(loss), names, {}, stmt.loss->span))
     return;

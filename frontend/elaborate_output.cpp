@@ -65,12 +65,39 @@ void Elaborator::execPrint(const PrintStmt &stmt) {
                     emit.b.getArrayAttr(text.formats), text.values);
 }
 
+/// The text of an assertion that fails when compiling: what only the run knows is left out.
+std::string Elaborator::constantText(const Template &text) {
+  std::string result;
+  for (const TemplatePart &part : text.parts) {
+    Datum value = part.expr ? eval(*part.expr) : Datum(part.text);
+    if (auto *string = value.get<std::string>())
+      result += *string;
+    else if (auto *flag = value.get<bool>())
+      result += *flag ? "true" : "false";
+    else if (auto *type = value.get<DType>())
+      result += std::string(nameOf(*type));
+    else if (auto *number = value.get<int64_t>())
+      result += absl::StrCat(*number);
+    else if (auto *number = value.get<double>())
+      result += absl::StrCat(*number);
+    else
+      result += "...";
+  }
+  return result;
+}
+
 void Elaborator::execAssert(const AssertStmt &stmt) {
   Operand condition = evalOperand(*stmt.condition);
   if (condition.value.isPoison())
     return;
-  if (auto known = constantBool(condition.value); known && *known)
+  if (auto known = constantBool(condition.value)) {
+    if (*known)
+      return;
+    std::string text = stmt.message ? constantText(*stmt.message) : "";
+    emit.error(DiagCode::PD0123, stmt.condition->span,
+               absl::StrCat("the assertion does not hold", text.empty() ? "" : ": ", text));
     return;
+  }
   Text text;
   if (stmt.message)
     text = buildText(*stmt.message);
@@ -78,17 +105,13 @@ void Elaborator::execAssert(const AssertStmt &stmt) {
     text.segments.push_back("");
   if (text.isBroken)
     return;
-  if (condition.value.is<bool>()) {
-    std::string message = text.values.empty() ? text.segments.front() : std::string();
-    emit.error(DiagCode::PD0123, stmt.condition->span,
-               absl::StrCat("the assertion does not hold", message.empty() ? "" : ": ", message));
-    return;
-  }
   Value value = tensor(condition);
   if (!value)
     return;
   if (!isConditionTensor(value.getType())) {
-    typeError(condition.span, "a scalar bool after 'assert'", value);
+    typeError(condition.span, "a scalar bool after 'assert'", value)
+        .withHint(Emitter::dtypeOf(value) == DType::Bool ? "ask one question: count(not c) == 0"
+                                                         : "compare it: x > 0");
     return;
   }
   AssertOp::create(emit.b, emit.loc(stmt.span), value,

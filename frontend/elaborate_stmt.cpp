@@ -22,6 +22,13 @@ void Elaborator::exec(ArrayRef<StmtPtr> stmts) {
 }
 
 void Elaborator::exec(const Stmt &stmt) {
+  if (stmt.hints.empty())
+    execPlain(stmt);
+  else
+    execHinted(stmt);
+}
+
+void Elaborator::execPlain(const Stmt &stmt) {
   switch (stmt.kind) {
   case StmtKind::Import:
   case StmtKind::Block:

@@ -79,7 +79,9 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
     return {};
   }
   if (type.dims.size() != dims.size()) {
-    mismatch(type.dims.empty() ? "a scalar" : absl::StrCat(type.dims.size(), " axes"));
+    mismatch(type.dims.empty()
+                 ? "a scalar"
+                 : absl::StrCat(type.dims.size(), type.dims.size() == 1 ? " axis" : " axes"));
     return {};
   }
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -115,6 +115,9 @@ struct BlockValue {
   std::string name; ///< As the script calls it, "nn.dense".
 };
 
+/// Placement hints, as attributes of ops, with the place of each.
+using HintList = llvm::SmallVector<std::pair<mlir::NamedAttribute, Span>, 0>;
+
 /// An instance: what `use` makes. The variables that an optimizer keeps for a parameter are those
 /// of an instance too, with the parameter's path and a `statePrefix`.
 struct Instance {
@@ -123,6 +126,7 @@ struct Instance {
   std::string statePrefix;
   Span span;
   bool isApplied = false;
+  HintList hints;
   Span firstCall;
   std::vector<std::pair<const Decl *, Variable *>> variables;
   std::vector<std::pair<const Decl *, Datum>> parts; ///< Instances made by its `use`s, and lists.

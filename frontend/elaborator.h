@@ -20,10 +20,11 @@ struct SourceHeader;
 ///   elaborate_expr.cpp      expressions
 ///   elaborate_operators.cpp operators on tensors; elaborate_fold.cpp: on constants
 ///   elaborate_index.cpp     indices and slices
-///   elaborate_stmt.cpp      statements
+///   elaborate_stmt.cpp      statements; elaborate_hints.cpp: their placement hints
 ///   elaborate_control.cpp   if; elaborate_loop.cpp: for; elaborate_unroll.cpp: which are unrolled;
 ///                           elaborate_jump.cpp: while, break and continue
 ///   elaborate_call.cpp      arguments of blocks, application
+///   elaborate_check.cpp     blocks that are never applied
 ///   elaborate_instance.cpp  use, param, state
 ///   elaborate_optimize.cpp  minimize, update, grad
 ///   elaborate_output.cpp    print, eval, assert; elaborate_data.cpp: input, const;
@@ -109,6 +110,10 @@ public:
   //===- Variables, gradients ----------------------------------------------===//
 
   mlir::Value read(Variable *variable, Span span);
+  bool isParam(NameAttr name) const {
+    auto found = byName_.find(name);
+    return found != byName_.end() && found->second->isParam;
+  }
   Datum gradient(const Operand &loss, const Operand &of, Span span);
   /// Shape and element type of the variable that is being initialized; null outside.
   mlir::RankedTensorType initialized() const { return initialized_; }
@@ -132,6 +137,7 @@ private:
   void definePoison(const Pattern &pattern);
   bool isTooLarge(Span span);
   void checkInstances();
+  void warnWithoutUpdate();
 
   // elaborate_session.cpp
   void enterSession();
@@ -159,16 +165,22 @@ private:
   Datum compareTensors(BinaryOp op, const Operand &x, const Operand &y, Span span);
   Datum powerOf(const Operand &x, const Operand &y, Span span);
 
+  void warnEquality(BinaryOp op, const Operand &x, const Operand &y, Span span);
   // elaborate_index.cpp
   Datum indexSequence(const SequencePtr &sequence, const IndexExpr &expr);
   mlir::Value indexAxis(mlir::Value x, int64_t &axis, const Expr &index);
   mlir::Value sliceAxis(mlir::Value x, int64_t axis, const RangeExpr &range);
   mlir::Value gatherAxis(mlir::Value x, int64_t axis, mlir::Value ids, Span span);
+  mlir::Value sliceAtRunTime(mlir::Value x, int64_t axis, const RangeExpr &range,
+                             const Operand &lower, const Operand &upper);
+  void assertSlice(mlir::Value condition, mlir::Value begin, mlir::Value end, mlir::Value total,
+                   Span span);
 
   // elaborate_stmt.cpp, elaborate_output.cpp, elaborate_data.cpp
   void exec(llvm::ArrayRef<StmtPtr> stmts);
   void exec(const Stmt &stmt);
   void execDecl(const DeclStmt &stmt);
+  void execPlain(const Stmt &stmt);
   void execBinding(const DeclStmt &stmt);
   void execAssign(const AssignStmt &stmt);
   void execReturn(const ReturnStmt &stmt);
@@ -178,6 +190,7 @@ private:
   void execEval(const EvalStmt &stmt);
   void execAssert(const AssertStmt &stmt);
   void fetch(const std::string &name, const Operand &value);
+  std::string constantText(const Template &text);
   Text buildText(const Template &text);
   void addToText(Text &text, const Operand &value, const FormatSpec &format);
   void execInput(const DeclStmt &stmt);
@@ -200,6 +213,18 @@ private:
   void checkGivenNames();
 
   // elaborate_control.cpp
+  // elaborate_hints.cpp
+  void execHinted(const Stmt &stmt);
+  HintList evalHints(const Stmt &stmt);
+  void hintVariable(Variable *variable, const HintList &hints);
+  void withHints(const HintList &hints, bool isInstance, llvm::function_ref<void()> build);
+
+  // elaborate_check.cpp
+  void checkUnappliedBlocks();
+  void checkUnapplied(const BlockStmt &block, const FileAst &file);
+  std::vector<Diagnostic> tryUnapplied(const BlockStmt &block, const FileAst &file, DType unknown);
+  Datum unknownArgument(const Arg &arg, DType unknown);
+
   Datum runIf(const IfExpr &expr, size_t arm, mlir::Value condition, bool wantsValue);
   /// What one of two branches builds; its value, if one is wanted.
   using Way = llvm::function_ref<Datum()>;
@@ -214,6 +239,8 @@ private:
   std::vector<const Decl *> assignedVars(llvm::ArrayRef<StmtPtr> stmts, size_t from = 0);
   std::vector<const Decl *> assignedVars(const Stmt &stmt);
   std::vector<mlir::Value> carriedInits(const std::vector<const Decl *> &vars, Span span);
+  void skip(const IfExpr &expr);
+  void skip(const Stmt &loop);
   void checkCarried(const std::vector<const Decl *> &vars, llvm::ArrayRef<Datum> before,
                     const char *first, const char *then, Span span);
   void runLoopBody(mlir::Operation *loop, mlir::Value counter,
@@ -245,6 +272,7 @@ private:
   Datum checkResults(const BlockStmt &block, Datum result, Span span);
   bool checkRecursion(const BlockPtr &block, Span span);
 
+  void reportMissingReturn(const BlockStmt &block);
   // elaborate_instance.cpp
   void execUse(const UseStmt &stmt);
   Datum instantiate(const Expr &expr, const Decl &decl, const std::string &path,
@@ -281,11 +309,14 @@ private:
   std::vector<mlir::Value> counters_;     ///< Of the enclosing loops, outermost first.
   std::vector<const BlockStmt *> active_; ///< Blocks that are being applied.
   mlir::RankedTensorType initialized_;
+  std::set<const BlockStmt *> applied_;   ///< Blocks that were entered.
   /// Regions that were given up: the shape analysis still knows their values.
   std::vector<std::unique_ptr<mlir::Region>> abandoned_;
   int regionDepth_ = 0;
-  Round round_;     ///< Outside of loops it never ends.
-  size_t work_ = 0; ///< Applications and unrolled rounds so far.
+  Round round_;                  ///< Outside of loops it never ends.
+  size_t work_ = 0;              ///< Applications and unrolled rounds so far.
+  std::set<Variable *> updated_; ///< Parameters that a `minimize` or `update` changes.
+  bool hasFreeMinimize_ = false; ///< There is a `minimize` without `over`.
   bool isAborted_ = false;
   /// The optimizer instances of each parameter: the statement in its frame that owns each.
   struct OwnedState {
