@@ -37,9 +37,12 @@ void Elaborator::execInput(const DeclStmt &stmt) {
     Diagnostic &error = emit.error(DiagCode::PD0118, decl.span,
                                    absl::StrCat("nothing is fed for '", decl.name, "'"));
     if (!options_.fedArrays.empty())
-      error.withNote(absl::StrCat("the files that are fed hold ",
-                                  absl::StrJoin(options_.fedArrays, ", ")));
-    error.withHint(absl::StrCat("give it a file: --feed ", decl.name, "=file.npy"));
+      error.withNote(
+          absl::StrCat("the files that are fed hold ", absl::StrJoin(options_.fedArrays, ", ")));
+    error.withHint(
+        options_.session
+            ? absl::StrCat("in a session a value is given by 'let ", decl.name, " = ...'")
+            : absl::StrCat("give it a file: --feed ", decl.name, "=file.npy"));
     return;
   }
   if (!dtype && !isFed) {
@@ -106,9 +109,6 @@ static std::optional<Datum> valueFromText(const std::string &text, const Datum &
     if (text == "true" || text == "false")
       return text == "true";
     expected = "true or false";
-  } else if (like.is<std::string>()) {
-    return text;
-  } else {
   } else if (like.is<DType>()) {
     if (auto type = parseDType(text))
       return *type;
@@ -125,11 +125,11 @@ static std::optional<Datum> valueFromText(const std::string &text, const Datum &
       result->elements.push_back(*element);
     }
     return SequencePtr(result);
+  } else if (like.is<std::string>()) {
+    return text;
+  } else {
     expected = "no value: only numbers, bools, strings, types and lists of them can be set";
   }
-  emit.error(
-      DiagCode::PD0119, stmt.decl().span,
-      absl::StrCat("expected ", expected, " for --set ", stmt.decl().name, ", found '", text, "'"));
   return std::nullopt;
 }
 
@@ -138,6 +138,9 @@ Datum Elaborator::constantFromText(const std::string &text, const Datum &like,
   std::string expected;
   if (auto value = valueFromText(text, like, expected))
     return *value;
+  emit.error(
+      DiagCode::PD0119, stmt.decl().span,
+      absl::StrCat("expected ", expected, " for --set ", stmt.decl().name, ", found '", text, "'"));
   return Poison();
 }
 

@@ -312,16 +312,21 @@ void Elaborator::execMinimize(const MinimizeStmt &stmt) {
   std::vector<Variable *> targets = targetsOf(stmt, loss);
   if (targets.empty()) {
     if (diagnostics_.errorCount() == errors)
-      diagnostics_.report(DiagCode::PD0190, stmt.span,
-                          "this updates nothing: the loss depends on no parameter");
+      diagnostics_
+          .report(DiagCode::PD0190, stmt.span,
+                  "this updates nothing: the loss depends on no parameter")
+          .withHint(loss.getDefiningOp<InputOp>() && options_.session
+                        ? "the loss is a number that an earlier entry left; compute it in the "
+                          "entry that minimizes it"
+                        : "");
     return;
   }
+  hasFreeMinimize_ |= stmt.over.empty();
   SmallVector<Attribute> names;
   SmallVector<Type> types;
   for (Variable *target : targets) {
     names.push_back(target->name);
     types.push_back(target->type);
-  hasFreeMinimize_ |= stmt.over.empty();
   }
   if (reportEndless(emit, Dependencies(loss), names, {}, stmt.loss->span))
     return;

@@ -76,6 +76,9 @@ void Elaborator::enterSession() {
 /// Replaces parts of all that goes from one entry to the next.
 void Elaborator::replaceTensors(llvm::function_ref<Datum(const Datum &)> map) {
   replaceParts(*frame_, map);
+  for (const auto &source : sources_)
+    for (Operand &stage : source->stages)
+      stage.value = replaceParts(stage.value, map);
 }
 
 /// "net.hidden" as "net~3.hidden" if it lies in the scope `hidden`, "net".

@@ -83,12 +83,18 @@ void Elaborator::addShown(Text &text, const Operand &value) {
       addShown(text, {element, value.span});
     }
   }
-  if (!datum.is<InstancePtr>())
-    return;
+  last += variablesText(datum);
+}
+
+/// The variables of an instance, a line for each.
+std::string Elaborator::variablesText(const Datum &value) {
+  std::string text;
   std::vector<Variable *> variables;
-  collectVariables(datum, variables);
+  if (value.is<InstancePtr>())
+    collectVariables(value, variables);
   for (Variable *variable : variables)
-    absl::StrAppend(&last, "\n  ", variable->name.str(), ": ", kindText(variable));
+    absl::StrAppend(&text, "\n  ", variable->name.str(), ": ", kindText(variable));
+  return text;
 }
 
 void Elaborator::showBare(const Expr &expr) {
@@ -96,7 +102,7 @@ void Elaborator::showBare(const Expr &expr) {
   if (value.value.isPoison() || value.value.is<Nothing>())
     return;
   if (options_.session->describes) {
-    options_.session->descriptions.push_back(kindText(value.value));
+    options_.session->descriptions.push_back(kindText(value.value) + variablesText(value.value));
     return;
   }
   Text text;

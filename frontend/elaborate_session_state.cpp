@@ -231,8 +231,8 @@ void SessionState::commit(std::unique_ptr<Program> entry) {
   pendingDims_.clear();
   given_.clear();
   dropHidden();
+  entry_ += entry->main().stmts.empty() ? 0 : 1; // Comments are no entry.
   programs_.push_back(std::move(entry));
-  ++entry_;
 }
 
 //===- Looking -------------------------------------------------------------===//

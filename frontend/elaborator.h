@@ -147,6 +147,7 @@ private:
   void showBare(const Expr &expr);
   void addShown(Text &text, const Operand &value);
   std::string kindText(const Datum &value);
+  std::string variablesText(const Datum &value);
   void leaveTensors();
   void leaveSession();
 
@@ -164,23 +165,23 @@ private:
   Datum logical(BinaryOp op, const BinaryExpr &expr);
   Datum compareTensors(BinaryOp op, const Operand &x, const Operand &y, Span span);
   Datum powerOf(const Operand &x, const Operand &y, Span span);
-
   void warnEquality(BinaryOp op, const Operand &x, const Operand &y, Span span);
+
   // elaborate_index.cpp
   Datum indexSequence(const SequencePtr &sequence, const IndexExpr &expr);
   mlir::Value indexAxis(mlir::Value x, int64_t &axis, const Expr &index);
   mlir::Value sliceAxis(mlir::Value x, int64_t axis, const RangeExpr &range);
-  mlir::Value gatherAxis(mlir::Value x, int64_t axis, mlir::Value ids, Span span);
   mlir::Value sliceAtRunTime(mlir::Value x, int64_t axis, const RangeExpr &range,
                              const Operand &lower, const Operand &upper);
   void assertSlice(mlir::Value condition, mlir::Value begin, mlir::Value end, mlir::Value total,
                    Span span);
+  mlir::Value gatherAxis(mlir::Value x, int64_t axis, mlir::Value ids, Span span);
 
   // elaborate_stmt.cpp, elaborate_output.cpp, elaborate_data.cpp
   void exec(llvm::ArrayRef<StmtPtr> stmts);
   void exec(const Stmt &stmt);
-  void execDecl(const DeclStmt &stmt);
   void execPlain(const Stmt &stmt);
+  void execDecl(const DeclStmt &stmt);
   void execBinding(const DeclStmt &stmt);
   void execAssign(const AssignStmt &stmt);
   void execReturn(const ReturnStmt &stmt);
@@ -189,8 +190,8 @@ private:
   void execPrint(const PrintStmt &stmt);
   void execEval(const EvalStmt &stmt);
   void execAssert(const AssertStmt &stmt);
-  void fetch(const std::string &name, const Operand &value);
   std::string constantText(const Template &text);
+  void fetch(const std::string &name, const Operand &value);
   Text buildText(const Template &text);
   void addToText(Text &text, const Operand &value, const FormatSpec &format);
   void execInput(const DeclStmt &stmt);
@@ -212,7 +213,6 @@ private:
   Datum constantFromText(const std::string &text, const Datum &like, const DeclStmt &stmt);
   void checkGivenNames();
 
-  // elaborate_control.cpp
   // elaborate_hints.cpp
   void execHinted(const Stmt &stmt);
   HintList evalHints(const Stmt &stmt);
@@ -225,6 +225,7 @@ private:
   std::vector<Diagnostic> tryUnapplied(const BlockStmt &block, const FileAst &file, DType unknown);
   Datum unknownArgument(const Arg &arg, DType unknown);
 
+  // elaborate_control.cpp
   Datum runIf(const IfExpr &expr, size_t arm, mlir::Value condition, bool wantsValue);
   /// What one of two branches builds; its value, if one is wanted.
   using Way = llvm::function_ref<Datum()>;
@@ -238,9 +239,9 @@ private:
   bool isTooDeep(Span span);
   std::vector<const Decl *> assignedVars(llvm::ArrayRef<StmtPtr> stmts, size_t from = 0);
   std::vector<const Decl *> assignedVars(const Stmt &stmt);
-  std::vector<mlir::Value> carriedInits(const std::vector<const Decl *> &vars, Span span);
   void skip(const IfExpr &expr);
   void skip(const Stmt &loop);
+  std::vector<mlir::Value> carriedInits(const std::vector<const Decl *> &vars, Span span);
   void checkCarried(const std::vector<const Decl *> &vars, llvm::ArrayRef<Datum> before,
                     const char *first, const char *then, Span span);
   void runLoopBody(mlir::Operation *loop, mlir::Value counter,
@@ -271,8 +272,8 @@ private:
   std::optional<Datum> convertArg(const Arg &arg, const Operand &value);
   Datum checkResults(const BlockStmt &block, Datum result, Span span);
   bool checkRecursion(const BlockPtr &block, Span span);
-
   void reportMissingReturn(const BlockStmt &block);
+
   // elaborate_instance.cpp
   void execUse(const UseStmt &stmt);
   Datum instantiate(const Expr &expr, const Decl &decl, const std::string &path,
@@ -308,8 +309,8 @@ private:
   std::vector<InstancePtr> instances_;
   std::vector<mlir::Value> counters_;     ///< Of the enclosing loops, outermost first.
   std::vector<const BlockStmt *> active_; ///< Blocks that are being applied.
-  mlir::RankedTensorType initialized_;
   std::set<const BlockStmt *> applied_;   ///< Blocks that were entered.
+  mlir::RankedTensorType initialized_;
   /// Regions that were given up: the shape analysis still knows their values.
   std::vector<std::unique_ptr<mlir::Region>> abandoned_;
   int regionDepth_ = 0;

@@ -11,7 +11,7 @@
 namespace pdg {
 namespace {
 
-// All in processes of their own: that the user asked to stop cannot be taken back.
+// All in processes of their own: signals are the whole process's.
 std::atomic<int> calls{0};
 
 void countCalls(void *argument) { calls += *static_cast<int *>(argument); }
@@ -46,6 +46,21 @@ TEST(InterruptDeathTest, TheSecondEndsTheProcess) {
     std::raise(SIGINT);
   };
   EXPECT_EXIT(twice(), testing::ExitedWithCode(ExitInterrupted), "");
+}
+
+TEST(InterruptDeathTest, WhatStoppedIsForgotten) {
+  auto patient = [] {
+    installInterruptHandler();
+    clearInterrupt(/*patience=*/3);
+    std::raise(SIGINT);
+    std::raise(SIGINT);
+    bool before = isInterrupted();
+    clearInterrupt(/*patience=*/2);
+    bool after = isInterrupted() || isTerminated();
+    std::raise(SIGTERM);
+    std::_Exit(before && !after && isInterrupted() && isTerminated() ? 10 : 1);
+  };
+  EXPECT_EXIT(patient(), testing::ExitedWithCode(10), "");
 }
 
 } // namespace

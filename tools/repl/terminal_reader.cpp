@@ -121,6 +121,8 @@ LineReader::Result TerminalReader::read(const std::string &prompt, std::string &
       },
       &wakeup_[1]);
   int length = 0;
+  // Before the prompt shows: what is typed then is for the editor.
+  el_set(editor_, EL_PREP_TERM, 1);
   const char *text = el_gets(editor_, &length);
   setInterruptAction(nullptr, nullptr);
   if (isInterrupted_) {
