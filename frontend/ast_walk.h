@@ -37,6 +37,14 @@ template <class Fn> void forEachOperand(const Expr &each, Fn fn) {
   }
 }
 
+/// Whether the value of an expression may come with effects: there is a call or an `if` in it.
+inline bool mayAct(const Expr &expr) {
+  bool result = expr.kind == ExprKind::Call || expr.kind == ExprKind::If;
+  if (!result)
+    forEachOperand(expr, [&](const Expr *each) { result = result || (each && mayAct(*each)); });
+  return result;
+}
+
 /// Calls `fn` for the expressions that a statement itself has, not for those of its bodies.
 template <class Fn> void forEachExpr(const Stmt &each, Fn fn) {
   auto text = [&](const Template &text) {

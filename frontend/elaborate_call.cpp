@@ -1,9 +1,10 @@
 // Calls: built-in functions, casts, blocks and instances.
 // SPDX-License-Identifier: Apache-2.0
+#include "frontend/ast_walk.h"
 #include "frontend/builtins.h"
 #include "frontend/elaborator.h"
-#include "frontend/names.h"
 #include "frontend/foreign.h"
+#include "frontend/names.h"
 
 #include "absl/strings/str_cat.h"
 #include <cmath>
@@ -31,7 +32,6 @@ Datum Elaborator::call(const CallExpr &expr) {
 
 //===- Built-in functions --------------------------------------------------===//
 
-/// A signature without question marks, for messages.
 /// The argument that was likely meant by a name that the callee does not have, as a hint.
 static std::string suggestArgument(const std::string &name, const std::vector<std::string> &names) {
   std::string likely(ourArgumentName(name));
@@ -40,12 +40,24 @@ static std::string suggestArgument(const std::string &name, const std::vector<st
   return likely.empty() ? "" : absl::StrCat("did you mean '", likely, "'?");
 }
 
+/// A signature without question marks, for messages.
 static std::string plainSignature(const Builtin &builtin) {
   std::string result = absl::StrCat(builtin.name, "(");
   for (const BuiltinParam &param : parseSignature(builtin.signature))
     absl::StrAppend(&result, result.ends_with("(") ? "" : ", ", param.name,
                     param.isOptional ? ": ..." : "");
   return result + ")";
+}
+
+/// Before an argument that may change variables: reads those that were given before, but for what a
+/// gradient is taken of.
+static void readBefore(Elaborator &elaborator, const Expr &next,
+                       const std::vector<BuiltinParam> &params, std::vector<Operand> &args) {
+  if (!mayAct(next))
+    return;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (params[i].name != "of")
+      args[i].value = elaborator.readAll(args[i].value, args[i].span);
 }
 
 Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
@@ -57,6 +69,9 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
         .withHint(hint);
     return Poison();
   };
+  std::vector<std::string> names;
+  for (const BuiltinParam &param : params)
+    names.push_back(param.name);
   size_t next = 0;
   bool isBroken = false;
   for (const CallArg &arg : expr.args) {
@@ -69,9 +84,6 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
     } else {
       for (i = 0; i < params.size() && params[i].name != arg.name; ++i)
         ;
-  std::vector<std::string> names;
-  for (const BuiltinParam &param : params)
-    names.push_back(param.name);
       if (i == params.size())
         return wrong(arg.nameSpan,
                      absl::StrCat("'", builtin.name, "' has no argument '", arg.name, "'"),
@@ -79,11 +91,15 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
     }
     if (!args[i].value.is<Nothing>())
       return wrong(arg.span, absl::StrCat("the argument '", params[i].name, "' is given twice"));
+    readBefore(*this, *arg.value, params, args);
     args[i] = evalOperand(*arg.value);
     isBroken |= args[i].value.isPoison();
     if (args[i].value.is<Nothing>()) {
       typeError(args[i].span, "a value", args[i].value);
       isBroken = true;
+    } else if (params[0].name == "shape" && params[i].name == "type" && args[i].value.isNumber()) {
+      return wrong(args[i].span, "expected one list of sizes, found several numbers",
+                   absl::StrCat("write ", builtin.name, "([2, 3])"));
     }
   }
   for (size_t i = 0; i < params.size(); ++i)
@@ -97,9 +113,6 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
 }
 
 Datum Elaborator::callCast(DType dtype, const CallExpr &expr) {
-    } else if (params[0].name == "shape" && params[i].name == "type" && args[i].value.isNumber()) {
-      return wrong(args[i].span, "expected one list of sizes, found several numbers",
-                   absl::StrCat("write ", builtin.name, "([2, 3])"));
   std::string name(nameOf(dtype));
   if (expr.args.size() != 1 || !expr.args[0].name.empty()) {
     emit.error(
@@ -375,6 +388,12 @@ bool Elaborator::checkRecursion(const BlockPtr &block, Span span) {
   return false;
 }
 
+void Elaborator::reportMissingReturn(const BlockStmt &block) {
+  emit.error(DiagCode::PD0125, block.decl.span,
+             absl::StrCat("the block '", block.decl.name, "' has no 'return' for its result"))
+      .withSecondary(block.results.front().span, "declared here");
+}
+
 Datum Elaborator::applyBound(const BlockPtr &block, BoundArgs args, InstancePtr instance,
                              Span span) {
   const BlockStmt &decl = *block->block;
@@ -388,12 +407,6 @@ Datum Elaborator::applyBound(const BlockPtr &block, BoundArgs args, InstancePtr 
                absl::StrCat("the block '", decl.decl.name,
                             "' has variables, which an instance must own"))
         .withSecondary(decl.decl.span, "declared here")
-void Elaborator::reportMissingReturn(const BlockStmt &block) {
-  emit.error(DiagCode::PD0125, block.decl.span,
-             absl::StrCat("the block '", block.decl.name, "' has no 'return' for its result"))
-      .withSecondary(block.results.front().span, "declared here");
-}
-
         .withHint(absl::StrCat("make an instance first: use name = ", block->name, "(...)"));
     return Poison();
   }
@@ -406,6 +419,7 @@ void Elaborator::reportMissingReturn(const BlockStmt &block) {
   if (instance && !instance->firstCall.isValid())
     instance->firstCall = span;
   emit.pushCall(span, block->name);
+  applied_.insert(&decl);
   active_.push_back(&decl);
   FramePtr caller = std::exchange(frame_, frame);
   Datum result = Poison();
@@ -416,7 +430,6 @@ void Elaborator::reportMissingReturn(const BlockStmt &block) {
     if (!frame->hasReturned && decl.hasResults && !isAborted_ && !diagnostics_.hasErrors())
       reportMissingReturn(decl);
     if (!frame->hasReturned && decl.hasResults)
-  applied_.insert(&decl);
       result = Poison();
   }
   frame_ = caller;

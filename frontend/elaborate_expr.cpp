@@ -1,9 +1,10 @@
 // Expressions: names, members, sequences, and `if` as a value.
 // SPDX-License-Identifier: Apache-2.0
+#include "frontend/ast_walk.h"
 #include "frontend/builtins.h"
 #include "frontend/elaborator.h"
-#include "frontend/names.h"
 #include "frontend/foreign.h"
+#include "frontend/names.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -38,6 +39,8 @@ Datum Elaborator::eval(const Expr &expr) {
     if (node.op == BinaryOp::And || node.op == BinaryOp::Or)
       return logical(node.op, node);
     Operand x = evalOperand(*node.lhs);
+    if (mayAct(*node.rhs)) // variables are read from left to right
+      x.value = readAll(x.value, x.span);
     return binary(node.op, x, evalOperand(*node.rhs), expr.span);
   }
   case ExprKind::List:
