@@ -278,6 +278,13 @@ Datum Branches::mergeFlag(const Datum &first, const Datum &second, Value conditi
   return elaborator.emit.make<NotOp>(span, condition);
 }
 
+/// True for equal bools.
+static bool isSame(const Datum &x, const Datum &y) {
+  auto *a = x.get<bool>(), *b = y.get<bool>();
+  auto *v = x.get<Value>(), *w = y.get<Value>();
+  return (a && b && *a == *b) || (v && w && *v == *w);
+}
+
 Datum Elaborator::runIf(const IfExpr &expr, size_t arm, Value condition, bool wantsValue) {
   AssignedVars assigned;
   assigned.expr(&expr);
@@ -339,7 +346,10 @@ Datum Elaborator::branch(Value condition, Span span, const std::vector<const Dec
   for (size_t i = 0; i < vars.size(); ++i)
     merged.push_back(branches.merge(after[0][i], after[1][i], "'" + vars[i]->name + "'"));
   Datum runs = branches.mergeFlag(rounds[0].runs, rounds[1].runs, condition);
-  Datum goesOn = branches.mergeFlag(rounds[0].goesOn, rounds[1].goesOn, condition);
+  // Without `continue` both say the same.
+  bool isOne =
+      llvm::all_of(rounds, [](const Round &each) { return isSame(each.runs, each.goesOn); });
+  Datum goesOn = isOne ? runs : branches.mergeFlag(rounds[0].goesOn, rounds[1].goesOn, condition);
   for (int way : {0, 1}) {
     emit.b.setInsertionPointToEnd(branches.blocks[way]);
     YieldOp::create(emit.b, location, branches.yields[way]);

@@ -74,6 +74,33 @@ print(h))"),
             "PD0113 2:5");
 }
 
+TEST(Elaborate, WhileIsALoopThatItsConditionEnds) {
+  std::string ir = irOf("var n = 5\nwhile n > 0 { n = n - 2 }\nprint(n)");
+  expectInOrder(ir, {"dense<9223372036854775807>", "pdg.for", "carry", "pdg.gt", "pdg.if",
+                     "pdg.sub", "else", "pdg.yield", "while %"});
+  EXPECT_EQ(countOf(ir, "pdg.gt"), 1u) << "the condition is built once";
+  ir = irOf("var n = 5\nwhile n > 0 max 7 { n = n - 2 }\nprint(n)");
+  expectInOrder(ir, {"dense<7>", "pdg.for"});
+  ir = irOf("var n = 5\nwhile true { n = n - 2\nprint(n) }");
+  EXPECT_EQ(countOf(ir, "pdg.if"), 0u);
+  EXPECT_EQ(countOf(ir, "while %"), 0u);
+}
+
+TEST(Elaborate, JumpsMakeTheRestConditional) {
+  // The condition itself says whether the rest runs.
+  std::string ir = irOf("state n: i64 = 1\nfor i in 0..9 { if n == i { break }\nprint(i) }");
+  expectInOrder(ir, {"pdg.eq", "pdg.not", "pdg.if", "pdg.if", "pdg.print", "while %"});
+  EXPECT_EQ(countOf(ir, "-> tensor<i1>"), 0u);
+  ir = irOf("state n: i64 = 1\nfor i in 0..9 { if n == i { continue }\nprint(i) }");
+  EXPECT_EQ(countOf(ir, "while %"), 0u);
+  // Nothing is left to decide.
+  ir = irOf("const skip = true\nfor i in 0..9 { if skip { continue }\nprint(i) }");
+  EXPECT_EQ(countOf(ir, "pdg.if") + countOf(ir, "pdg.print") + countOf(ir, "while %"), 0u);
+  // In a loop that is unrolled: two rounds are built, of which the last always breaks.
+  ir = irOf("for i in 0..9 { print([4, 5, 6, 7, 8, 9, 10, 11, 12][i])\nif i == 1 { break } }");
+  EXPECT_EQ(countOf(ir, "pdg.print"), 2u);
+}
+
 TEST(Elaborate, LoopsThatNeedTheirVariableAreUnrolled) {
   EXPECT_EQ(countOf(irOf("for i in 0..3 { print([4, 5, 6][i]) }"), "pdg.print"), 3u);
   EXPECT_EQ(countOf(irOf("let x = ones([4, 4])\nfor i in 0..3 { print(x[:, 0..i]) }"), "pdg.for %"),
