@@ -92,7 +92,10 @@ private:
   bool isObservable(Operation *op) {
     return op
         ->walk([&](Operation *inner) {
-          return isa<PrintOp, AssertOp, ForEachOp, SourceSizeOp>(inner) || mayFail(inner)
+          // A loop without a bound may never end.
+          auto loop = dyn_cast<ForOp>(inner);
+          return (loop && !loop.getBound()) ||
+                         isa<PrintOp, AssertOp, ForEachOp, SourceSizeOp>(inner) || mayFail(inner)
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
