@@ -146,19 +146,22 @@ private:
       statement(0);
     SmallVector<Value> inits = pick(below(3));
     auto loop = ForEachOp::create(b_, loc_, source, inits);
-    inBlock(loop.getBody().front(), inits, [&](Block &body) {
+    auto fill = [&](Block &body) {
       Value rows = body.getArgument(1);
       values_.push_back(rows);
       values_.push_back(SumOp::create(b_, loc_, rows, 1));
       for (BlockArgument argument : body.getArguments().drop_front(2))
         values_.push_back(argument);
       statements(1);
-    });
+    };
+    inBlock(loop.getBody().front(), inits, fill, /*isLoop=*/true);
     llvm::append_range(values_, loop.getResults());
   }
 
-  /// Builds a block that yields values of the types of `like`.
-  void inBlock(Block &block, ValueRange like, llvm::function_ref<void(Block &)> body) {
+  /// Builds a block that yields values of the types of `like`. A loop's may say that it is the last
+  /// round.
+  void inBlock(Block &block, ValueRange like, llvm::function_ref<void(Block &)> body,
+               bool isLoop = false) {
     OpBuilder::InsertionGuard guard(b_);
     block.clear();
     b_.setInsertionPointToEnd(&block);
@@ -167,7 +170,8 @@ private:
     SmallVector<Value> yields;
     for (Value value : like)
       yields.push_back(ofType(typeOf(value), value));
-    YieldOp::create(b_, loc_, yields);
+    Value goesOn = isLoop && below(3) == 0 ? scalarCondition() : Value();
+    YieldOp::create(b_, loc_, yields, goesOn);
     values_.resize(depth);
   }
 
@@ -434,12 +438,13 @@ private:
     SmallVector<Value> inits = pick(below(4));
     auto loop =
         ForOp::create(b_, loc_, sizeConstant(b_, loc_, 0), sizeConstant(b_, loc_, below(4)), inits);
-    inBlock(loop.getBody().front(), inits, [&](Block &body) {
+    auto fill = [&](Block &body) {
       values_.push_back(CastOp::create(b_, loc_, body.getArgument(0), b_.getF32Type()).getResult());
       for (BlockArgument argument : body.getArguments().drop_front())
         values_.push_back(argument);
       statements(depth + 1);
-    });
+    };
+    inBlock(loop.getBody().front(), inits, fill, /*isLoop=*/true);
     llvm::append_range(values_, loop.getResults());
   }
 
