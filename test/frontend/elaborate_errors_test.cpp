@@ -73,6 +73,16 @@ TEST(ElaborateErrors, HugeThingsAreRefused) {
   EXPECT_EQ(codesOf(blocks + "print(f40(1.0))").substr(0, 6), "PD0109");
 }
 
+/// What follows a jump is inside of a condition: there is an end to this too.
+TEST(ElaborateErrors, ManyJumpsAreRefused) {
+  std::string jumps;
+  for (int i = 0; i < 5000; ++i)
+    jumps += "if n > " + std::to_string(i) + " { continue }\n";
+  EXPECT_EQ(codesOf("state n: i64 = 1\nfor i in 0..3 {\n" + jumps + "print(i) }"), "PD0009 252:1");
+  EXPECT_EQ(codesOf("state n: i64 = 1\nfor i in [1, 2] {\n" + jumps + "print(i) }"),
+            "PD0009 253:1");
+}
+
 /// Words that stand in scripts, in a random order: whatever comes out, it must not crash.
 TEST(ElaborateErrors, RandomScriptsDoNotCrash) {
   const std::vector<std::string> words = {"x",
@@ -125,7 +135,7 @@ TEST(ElaborateErrors, RandomScriptsDoNotCrash) {
                          "\nparam W: f32[4, 2] = nn.glorot()\nstate s = " + pick() +
                          "\nlet d = " + pick() + "\n";
     for (int i = 0; i < 4; ++i)
-      switch (random() % 6) {
+      switch (random() % 8) {
       case 0:
         script += "y = " + pick() + "\n";
         break;
@@ -140,6 +150,14 @@ TEST(ElaborateErrors, RandomScriptsDoNotCrash) {
         break;
       case 4:
         script += "for i, e in " + pick() + " { print(e) }\n";
+        break;
+      case 5:
+        script += "while " + pick() + " max " + pick() + " { y = " + pick() + "; if " + pick() +
+                  " { break }\ny = " + pick() + " }\n";
+        break;
+      case 6:
+        script += "for e in " + pick() + " { if " + pick() + " { continue } else { y = " + pick() +
+                  " }\nlet z = e; print(z + y) }\n";
         break;
       default:
         script += "let (a" + std::to_string(i) + ", b" + std::to_string(i) + ") = " + pick() + "\n";
