@@ -3,12 +3,14 @@
 #include "elaborate_harness.h"
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 namespace pdg::test {
 
 static std::string example(const std::string &page, const std::string &heading) {
-  size_t begin = page.find("## " + heading);
+  size_t begin = page.find("## " + heading + "\n\n```pdg\n");
   if (begin == std::string::npos)
     return "";
   begin = page.find("```pdg\n", begin) + 7;
@@ -32,6 +34,29 @@ TEST(ElaborateErrors, PagesHaveTrueExamples) {
       EXPECT_EQ(codesOf(wrong, running).substr(0, 6), name) << wrong;
     if (std::string right = example(page, "Right"); !right.empty())
       EXPECT_EQ(codesOf(right, running), "") << right << messageOf(right);
+  }
+}
+
+/// A code is produced by the example of its page, or by a file of test/errors that has its name.
+TEST(ElaborateErrors, EveryCodeIsProducedByATest) {
+  setenv("PDG_ERRORS", PDG_SOURCE_DIR "/docs/errors", 1);
+  for (std::string name : {
+#define PDG_DIAGNOSTIC(code, severity, title) #code,
+#include "frontend/diagnostics.def"
+#undef PDG_DIAGNOSTIC
+       }) {
+    std::string page = findErrorPage(name).value_or("");
+    ASSERT_NE(page, "") << name;
+    if (name < "PD1000" && !example(page, "Wrong").empty())
+      continue; // PagesHaveTrueExamples runs it, or the test of the pages of resolution
+    if (name == "PD0126")
+      continue; // says that the compiler is wrong, so no script should produce it
+    std::string text;
+    for (const char *suffix : {".test", ".pdg"})
+      if (std::ifstream file(PDG_SOURCE_DIR "/test/errors/" + name + suffix); file)
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    EXPECT_NE(text.find("error[" + name + "]"), std::string::npos)
+        << "no test produces " << name << "; write test/errors/" << name << ".pdg";
   }
 }
 
