@@ -40,8 +40,8 @@ void addEmitCommand(CLI::App &app, int &exitCode) {
   addIsaOption(*command, options->isa);
   command->callback([options, &exitCode] {
     if (options->stage.empty() && options->dumpStages.empty())
-      throw CLI::ValidationError("--stage",
-                                 "or --dump-stages is needed: expects one of " + stageNames());
+      throw CLI::ValidationError("--stage", "expects one of " + stageNames() +
+                                                ", found none (--dump-stages=DIR writes all)");
     exitCode = emitCommand(*options);
   });
 }

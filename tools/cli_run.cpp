@@ -117,10 +117,16 @@ void addExecutionOptions(CLI::App &command, RunArguments &options) {
           "Seed of all random numbers (default 0)")
       ->type_name("N");
   command
-      .add_option("--threads", options.threads,
-                  "Threads to use (default: one per core); results do not depend on it")
-      ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{1024}).description(""));
+      .add_option_function<std::string>(
+          "--threads",
+          [&options](const std::string &text) {
+            bool isNumber = absl::SimpleAtoi(text, &options.threads);
+            if (!isNumber || options.threads < 1 || options.threads > 1024)
+              throw CLI::ValidationError("--threads",
+                                         "expects a number of 1 to 1024, got '" + text + "'");
+          },
+          "Threads to use (default: one per core); results do not depend on it")
+      ->type_name("N");
   command.add_flag("--interpret", options.interpret,
                    "Runs in the reference interpreter: slow, the same bits");
   command.add_flag("--check-nan", options.checkNan,

@@ -73,12 +73,14 @@ static int listAll(const fs::path &folder, const std::vector<std::string> &codes
   return ExitDone;
 }
 
-/// The existing code whose number is nearest.
+/// The existing code whose number is nearest; empty if none is near.
 static std::string nearestCode(const std::string &code, const std::vector<std::string> &codes) {
   auto number = [](const std::string &c) { return std::atoi(c.c_str() + 2); };
-  return *std::min_element(codes.begin(), codes.end(), [&](const auto &a, const auto &b) {
+  constexpr int MaxDistance = 99;
+  std::string nearest = *std::min_element(codes.begin(), codes.end(), [&](auto &a, auto &b) {
     return std::abs(number(a) - number(code)) < std::abs(number(b) - number(code));
   });
+  return std::abs(number(nearest) - number(code)) <= MaxDistance ? nearest : "";
 }
 
 int explainCommand(const std::string &folder, const std::string &text) {
@@ -98,9 +100,10 @@ int explainCommand(const std::string &folder, const std::string &text) {
   }
   if (!std::binary_search(codes.begin(), codes.end(), code)) {
     std::string near = nearestCode(code, codes);
-    std::fprintf(stderr, "pdc explain: there is no error %s; the nearest is %s (%s)\n",
-                 code.c_str(), near.c_str(),
-                 titleOf(fs::path(folder) / (near + ".md"), near).c_str());
+    std::string rest = near.empty() ? "`pdc explain` lists all"
+                                    : "the nearest is " + near + " (" +
+                                          titleOf(fs::path(folder) / (near + ".md"), near) + ")";
+    std::fprintf(stderr, "pdc explain: there is no error %s; %s\n", code.c_str(), rest.c_str());
     return ExitWrongUsage;
   }
   std::string page = readFile(fs::path(folder) / (code + ".md"));
