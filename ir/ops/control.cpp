@@ -94,7 +94,10 @@ LogicalResult IfOp::evaluate(Evaluation &eval) {
 
 //===- ForOp ---------------------------------------------------------------===//
 
-void ForOp::build(OpBuilder &b, OperationState &state, Value lower, Value upper, ValueRange inits) {
+void ForOp::build(OpBuilder &b, OperationState &state, Value lower, Value upper, ValueRange inits,
+                  IntegerAttr max) {
+  if (max)
+    state.addAttribute("max", max);
   state.addOperands({lower, upper});
   state.addOperands(inits);
   state.addTypes(inits.getTypes());
@@ -121,6 +124,8 @@ static std::optional<int64_t> constantOf(Value size) {
 }
 
 std::optional<int64_t> ForOp::getBound() {
+  if (getMax())
+    return *getMax();
   auto lower = constantOf(getLower()), upper = constantOf(getUpper());
   int64_t count = 0;
   // The largest number stands for none.

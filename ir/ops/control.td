@@ -55,17 +55,21 @@ def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods
   let description = [{
     The region's arguments are the number, a scalar i64, and the carried values; its yield gives
     the next carried values. The last are the results. A loop that only a condition ends, `while` of
-    the language, counts up to the largest i64.
+    the language, counts up to the largest i64. `max` is a number of rounds that the range is known
+    not to exceed.
   }];
-  let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, Variadic<Pdg_Stored>:$inits);
+  let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, OptionalAttr<I64Attr>:$max,
+                       Variadic<Pdg_Stored>:$inits);
   let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $lower `to` $upper (`carry` `(` $inits^ `:` type($inits) `)`)? (`->` type($results)^)? $body attr-dict
+    $lower `to` $upper (`max` $max^)? (`carry` `(` $inits^ `:` type($inits) `)`)?
+        (`->` type($results)^)? $body attr-dict
   }];
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$lower, "::mlir::Value":$upper,
-                                 "::mlir::ValueRange":$inits)>];
+                                 "::mlir::ValueRange":$inits,
+                                 CArg<"::mlir::IntegerAttr", "{}">:$max)>];
   let skipDefaultBuilders = 1;
   let extraClassDeclaration = [{
     /// How many rounds there are at most, if that is known when compiling.

@@ -37,19 +37,53 @@ static SmallVector<Value> cotangentsOf(OpBuilder &b, ValueRange results, Reverse
   return cotangents;
 }
 
-/// Copies what `block` computes, without its effects. Fails on a read of a variable that the same
-/// region assigns: running it again would give another value.
-static LogicalResult cloneWithoutEffects(Block &block, OpBuilder &b, IRMapping &map) {
-  for (Operation &op : block.without_terminator()) {
-    if (isMemoryEffectFree(&op)) {
-      b.clone(op, map);
-      continue;
+//===- Copies without effects ----------------------------------------------===//
+
+/// True for an op that, itself, does more than computing its results.
+static bool hasEffects(Operation *op) {
+  return !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(op);
+}
+
+static LogicalResult refuseEffect(Operation *op) {
+  return op->emitOpError("is not allowed in a differentiated condition or loop: it would run again "
+                         "for the gradient");
+}
+
+/// Erases what the regions of `copy` do not need for their values.
+static LogicalResult dropEffects(Operation *copy) {
+  for (Region &region : copy->getRegions())
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(region.front()))) {
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        continue;
+      if (op.use_empty())
+        op.erase();
+      else if (hasEffects(&op))
+        return refuseEffect(&op);
+      else if (failed(dropEffects(&op)))
+        return failure();
     }
-    if (op.use_empty())
+  return success();
+}
+
+/// Copies what `block` computes for its yield, without effects: they happened when it first ran.
+/// Fails on a read of a variable that the same region assigns: running it again would give another
+/// value.
+static LogicalResult cloneWithoutEffects(Block &block, OpBuilder &b, IRMapping &map) {
+  llvm::SetVector<Operation *> needed;
+  needed.insert(block.getTerminator());
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    auto isNeeded = [&](Operation *user) {
+      return needed.contains(block.findAncestorOpInBlock(*user));
+    };
+    if (llvm::none_of(op.getUsers(), isNeeded))
       continue;
-    return op.emitOpError("is not allowed in a differentiated condition or loop: it would run "
-                          "again for the gradient");
+    if (hasEffects(&op))
+      return refuseEffect(&op);
+    needed.insert(&op);
   }
+  for (Operation *op : llvm::reverse(needed.getArrayRef().drop_front()))
+    if (failed(dropEffects(b.clone(*op, map))))
+      return failure();
   return success();
 }
 
@@ -66,6 +100,8 @@ static Value totalOf(OpBuilder &b, Location loc, ArrayRef<Value> uses, Value val
     total = AddOp::create(b, loc, total, use);
   return total;
 }
+
+//===- Conditions ----------------------------------------------------------===//
 
 LogicalResult IfOp::vjp(OpBuilder &b, Reverse &reverse) {
   SmallVector<Value> wanted = wantedOutside({&getThenRegion(), &getElseRegion()}, reverse);
@@ -98,18 +134,20 @@ LogicalResult IfOp::vjp(OpBuilder &b, Reverse &reverse) {
   return success();
 }
 
-/// A number that is known when compiling.
-static std::optional<int64_t> constantOf(Value size) {
-  Attribute value;
-  if (!matchPattern(size, m_Constant(&value)))
-    return std::nullopt;
-  return cast<DenseElementsAttr>(value).getSplatValue<APInt>().getSExtValue();
-}
+//===- Loops ---------------------------------------------------------------===//
 
-/// Runs the loop again before `at`, keeping what each iteration starts with: one [trips, ...]
-/// tensor for each of the carried values `kept`.
-static SmallVector<Value> keepCarried(OpBuilder &b, ForOp loop, int64_t trips,
-                                      ArrayRef<unsigned> kept) {
+namespace {
+/// What a loop that runs again keeps.
+struct Kept {
+  SmallVector<Value> tables; ///< What iterations start with, [bound, ...] for each carried value.
+  Value trips;               ///< How many iterations there were.
+};
+} // namespace
+
+/// Runs `loop` again before `b`, with tables for the carried values `kept`. It has at most `bound`
+/// iterations.
+static FailureOr<Kept> keepCarried(OpBuilder &b, ForOp loop, int64_t bound,
+                                   ArrayRef<unsigned> kept) {
   Location loc = loop.getLoc();
   SmallVector<Value> inits(loop.getInits());
   size_t count = inits.size();
@@ -117,24 +155,41 @@ static SmallVector<Value> keepCarried(OpBuilder &b, ForOp loop, int64_t trips,
     SmallVector<int64_t> shape;
     SmallVector<Value> sizes;
     shapeOf(b, loc, loop.getInits()[i], shape, sizes);
-    shape.insert(shape.begin(), trips);
+    shape.insert(shape.begin(), bound);
     Value zero = scalarConstant(b, loc, loop.getInits()[i].getType(), 0);
     inits.push_back(BroadcastOp::create(b, loc, zero, sizes, shape));
   }
-  auto again = ForOp::create(b, loc, loop.getLower(), loop.getUpper(), inits);
-  Block &from = loop.getBody().front(), &to = again.getBody().front();
+  Block &from = loop.getBody().front();
+  auto yield = cast<YieldOp>(from.getTerminator());
+  // A loop that may end early counts.
+  if (yield.getGoesOn())
+    inits.push_back(sizeConstant(b, loc, 0));
+  auto again = ForOp::create(b, loc, loop.getLower(), loop.getUpper(), inits, loop.getMaxAttr());
+  Block &to = again.getBody().front();
   OpBuilder inner = OpBuilder::atBlockBegin(&to);
   IRMapping map;
   map.map(from.getArguments(), to.getArguments().take_front(count + 1));
   if (failed(cloneWithoutEffects(from, inner, map)))
-    return {};
+    return failure();
   Value at = SubOp::create(inner, loc, to.getArgument(0), again.getLower());
-  SmallVector<Value> yields = mapped(cast<YieldOp>(from.getTerminator()).getValues(), map);
+  SmallVector<Value> yields = mapped(yield.getValues(), map);
   for (auto [k, i] : llvm::enumerate(kept))
     yields.push_back(
         UpdateRowOp::create(inner, loc, to.getArgument(1 + count + k), to.getArgument(1 + i), at));
-  YieldOp::create(inner, loc, yields);
-  return SmallVector<Value>(again.getResults().drop_front(count));
+  Kept result;
+  llvm::append_range(result.tables, again.getResults().slice(count, kept.size()));
+  if (!yield.getGoesOn()) {
+    YieldOp::create(inner, loc, yields);
+    // The range of a loop with a `max` is known to the run only.
+    result.trips = sizeConstant(b, loc, bound);
+    if (loop.getMaxAttr())
+      result.trips = SubOp::create(b, loc, loop.getUpper(), loop.getLower());
+    return result;
+  }
+  yields.push_back(AddOp::create(inner, loc, at, sizeConstant(inner, loc, 1)));
+  YieldOp::create(inner, loc, yields, map.lookupOrDefault(yield.getGoesOn()));
+  result.trips = again.getResults().back();
+  return result;
 }
 
 /// Erases the ops of `block` that nobody needs.
@@ -150,8 +205,8 @@ namespace {
 /// and for each use of a value from outside the sum of what its iterations contribute.
 class LoopReversal {
 public:
-  LoopReversal(OpBuilder &b, Reverse &reverse, ForOp loop, int64_t trips)
-      : b_(b), reverse_(reverse), loop_(loop), loc_(loop.getLoc()), trips_(trips),
+  LoopReversal(OpBuilder &b, Reverse &reverse, ForOp loop, int64_t bound)
+      : b_(b), reverse_(reverse), loop_(loop), loc_(loop.getLoc()), bound_(bound),
         wanted_(wantedOutside({&loop.getBody()}, reverse)) {
     for (auto [i, result] : llvm::enumerate(loop.getResults()))
       if (isFloatTensor(result.getType()))
@@ -163,11 +218,12 @@ public:
     for (unsigned i : floats_)
       inits.push_back(cotangentsOf(b_, loop_.getResult(i), reverse_).front());
     auto all = llvm::to_vector(llvm::seq<unsigned>(0, loop_.getNumResults()));
-    tables_ = keepCarried(b_, loop_, trips_, all);
-    if (tables_.size() != all.size())
+    FailureOr<Kept> kept = keepCarried(b_, loop_, bound_, all);
+    if (failed(kept))
       return failure();
-    backward_ =
-        ForOp::create(b_, loc_, sizeConstant(b_, loc_, 0), sizeConstant(b_, loc_, trips_), inits);
+    kept_ = *kept;
+    backward_ = ForOp::create(b_, loc_, sizeConstant(b_, loc_, 0), kept_.trips, inits,
+                              b_.getI64IntegerAttr(bound_));
     Block &to = backward_.getBody().front();
     OpBuilder inner = OpBuilder::atBlockBegin(&to);
     if (failed(repeatIteration(inner, to)))
@@ -207,9 +263,10 @@ private:
   /// Computes again what the iteration computed whose turn it is.
   LogicalResult repeatIteration(OpBuilder &inner, Block &to) {
     Block &from = loop_.getBody().front();
-    Value at = SubOp::create(inner, loc_, sizeConstant(inner, loc_, trips_ - 1), to.getArgument(0));
+    Value last = SubOp::create(inner, loc_, kept_.trips, sizeConstant(inner, loc_, 1));
+    Value at = SubOp::create(inner, loc_, last, to.getArgument(0));
     map_.map(from.getArgument(0), AddOp::create(inner, loc_, at, loop_.getLower()).getResult());
-    for (auto [i, table] : llvm::enumerate(tables_))
+    for (auto [i, table] : llvm::enumerate(kept_.tables))
       map_.map(from.getArgument(1 + i), GatherOp::create(inner, loc_, table, at).getResult());
     return cloneWithoutEffects(from, inner, map_);
   }
@@ -228,7 +285,7 @@ private:
     // An op gets more results by being made again.
     OpBuilder before(backward_);
     auto whole = ForOp::create(before, loc_, backward_.getLower(), backward_.getUpper(),
-                               backward_.getInits());
+                               backward_.getInits(), backward_.getMaxAttr());
     whole.getBody().takeBody(backward_.getBody());
     backward_.erase();
     backward_ = whole;
@@ -237,17 +294,19 @@ private:
   /// Drops the tables of carried values that nothing backwards needs: of sums, for example.
   void keepWhatIsUsed() {
     SmallVector<unsigned> used;
-    for (auto [i, table] : llvm::enumerate(tables_))
+    for (auto [i, table] : llvm::enumerate(kept_.tables))
       if (!table.use_empty())
         used.push_back(i);
-    if (tables_.empty() || used.size() == tables_.size())
+    if (used.size() == kept_.tables.size())
       return;
-    Operation *whole = tables_.front().getDefiningOp();
-    if (!used.empty()) {
+    Operation *whole = kept_.tables.front().getDefiningOp();
+    bool isCounted = kept_.trips.getDefiningOp() == whole;
+    if (!used.empty() || isCounted) {
       OpBuilder before(whole);
-      SmallVector<Value> kept = keepCarried(before, loop_, trips_, used);
-      for (auto [i, table] : llvm::zip(used, kept))
-        tables_[i].replaceAllUsesWith(table);
+      FailureOr<Kept> kept = keepCarried(before, loop_, bound_, used);
+      for (auto [i, table] : llvm::zip(used, kept->tables))
+        kept_.tables[i].replaceAllUsesWith(table);
+      kept_.trips.replaceAllUsesWith(kept->trips);
     }
     whole->erase();
   }
@@ -256,10 +315,10 @@ private:
   Reverse &reverse_;
   ForOp loop_, backward_;
   Location loc_;
-  int64_t trips_;
+  int64_t bound_;
+  Kept kept_;
   SmallVector<Value> wanted_;      ///< From outside, with cotangents that are wanted.
   SmallVector<Value> contributed_; ///< Of each sum of contributions the value.
-  SmallVector<Value> tables_;      ///< What iterations start with, [trips, ...].
   SmallVector<unsigned> floats_;   ///< Which carried values have cotangents.
   IRMapping map_;
 };
@@ -267,11 +326,10 @@ private:
 } // namespace
 
 LogicalResult ForOp::vjp(OpBuilder &b, Reverse &reverse) {
-  auto lower = constantOf(getLower()), upper = constantOf(getUpper());
-  bool endsEarly = cast<YieldOp>(getBody().front().getTerminator()).getGoesOn() != nullptr;
-  if (!lower || !upper || endsEarly)
+  std::optional<int64_t> bound = getBound();
+  if (!bound)
     return emitOpError("has no gradient: its number of iterations is not known when compiling");
-  LoopReversal reversal(b, reverse, *this, std::max<int64_t>(*upper - *lower, 0));
+  LoopReversal reversal(b, reverse, *this, *bound);
   if (failed(reversal.run()))
     return failure();
   reversal.send();

@@ -27,8 +27,8 @@ pdg.program {
   // CHECK-NEXT: ^bb0(%{{.*}}: tensor<i64>, %{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<?xf32>, %[[C:.*]]: tensor<2xf32>):
   ^bb0(%step: tensor<i64>, %x: tensor<?x3xf32>, %y: tensor<?xf32>, %c: tensor<2xf32>):
     %less = pdg.lt %step, %n : tensor<i64>, tensor<i64>
-    // CHECK: pdg.for %{{.*}} to %[[N]] {
-    pdg.for %zero to %n {
+    // CHECK: pdg.for %{{.*}} to %[[N]] max 12 {
+    pdg.for %zero to %n max 12 {
     ^bb0(%i: tensor<i64>):
       pdg.assign <"net.W", state = "adam.m">, %c : tensor<2xf32>
       // CHECK: pdg.yield while %[[LESS:.*]]{{$}}

@@ -103,6 +103,51 @@ TEST(ControlGradients, OfLoops) {
                  {{"w", 9}, {"x", 12}, {"h", 3}});
 }
 
+/// Loops that end early: after some rounds, after the first, at their bound; a loop in a loop; what
+/// happens inside happens once.
+TEST(ControlGradients, OfLoopsThatEndEarly) {
+  for (const char *limit : {"-100.0", "4.0", "1000.0"})
+    for (const char *bound : {"0", "1", "7"})
+      checkProgram(std::string(R"(pdg.program {
+      %w = pdg.input "w" : tensor<3xf64>
+      %h0 = pdg.input "h" : tensor<3xf64>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %two = pdg.constant dense<2> : tensor<i64>
+      %none = pdg.constant dense<0.0> : tensor<f64>
+      %limit = pdg.constant dense<)") +
+                       limit + R"(> : tensor<f64>
+      %n = pdg.constant dense<)" +
+                       bound + R"(> : tensor<i64>
+      %h, %s = pdg.for %zero to %n carry (%h0, %none : tensor<3xf64>, tensor<f64>)
+          -> tensor<3xf64>, tensor<f64> {
+      ^bb0(%i: tensor<i64>, %a: tensor<3xf64>, %total: tensor<f64>):
+        %inner = pdg.for %zero to %n carry (%a : tensor<3xf64>) -> tensor<3xf64> {
+        ^bb0(%j: tensor<i64>, %b: tensor<3xf64>):
+          pdg.print ["round ", ""] [#pdg.format<>] (%j : tensor<i64>)
+          %p = pdg.mul %b, %w : tensor<3xf64>, tensor<3xf64>
+          %q = pdg.sin %p : tensor<3xf64>
+          %less = pdg.lt %j, %i : tensor<i64>, tensor<i64>
+          pdg.yield %q : tensor<3xf64> while %less
+        }
+        %sum = pdg.add %inner, %a : tensor<3xf64>, tensor<3xf64>
+        %square = pdg.mul %sum, %sum : tensor<3xf64>, tensor<3xf64>
+        %norm = pdg.sum %square axis 0 : tensor<3xf64>
+        %small = pdg.lt %norm, %limit : tensor<f64>, tensor<f64>
+        %next = pdg.add %total, %norm : tensor<f64>, tensor<f64>
+        pdg.yield %sum, %next : tensor<3xf64>, tensor<f64> while %small
+      }
+      %d = pdg.contract "i,i->" %h, %w : tensor<3xf64>, tensor<3xf64>
+      %loss = pdg.add %d, %s : tensor<f64>, tensor<f64>
+      %gw, %gh = pdg.gradient %loss of [] %w, %h0 : tensor<3xf64>, tensor<3xf64> : tensor<f64>
+          -> tensor<3xf64>, tensor<3xf64>
+      pdg.fetch "loss", %loss : tensor<f64>
+      pdg.fetch "loss0", %gw : tensor<3xf64>
+      pdg.fetch "loss1", %gh : tensor<3xf64>
+      pdg.yield
+    })",
+                   {{"w", 3}, {"h", 3}});
+}
+
 /// All reads of a variable that the loss depends on count, also those in a loop.
 TEST(ControlGradients, OfVariables) {
   checkProgram(R"(pdg.variable <"w"> : tensor<3xf64> param {
