@@ -45,9 +45,6 @@ void Elaborator::enterSession() {
   fileFrames_.insert(state.fileFrames_.begin(), state.fileFrames_.end());
   fileOf_.insert(state.fileOf_.begin(), state.fileOf_.end());
   fileFrames_[&program_.main()] = frame_ = state.frame_;
-  // Random numbers of an entry depend on its number, those of first values on names alone.
-  frame_->path = absl::StrCat("entry ", state.entry());
-  frame_->calls.clear();
   renameHidden();
   Span span{program_.main().file, 0, 0};
   OpBuilder::InsertionGuard guard(emit.b);

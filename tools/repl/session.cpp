@@ -34,14 +34,29 @@ static bool hasRegions(mlir::ModuleOp module) {
   return found;
 }
 
-std::optional<Executable> Session::compile(const std::string &name, const std::string *text) {
+/// Makes an entry ready to run. What has no native code is interpreted.
+std::optional<Executable> Session::compile(const std::string &name, const std::string *text,
+                                           const SessionState::Checkpoint &before) {
+  RunArguments arguments = arguments_;
   std::optional<Executable> program;
-  if (compilation_.loadEntry(name, text, *state_) && compilation_.compile()) {
-    RunArguments arguments = arguments_;
-    arguments.interpret |= !hasRegions(compilation_.module());
-    program = makeExecutable(compilation_, arguments);
+  std::string refusal;
+  for (;;) {
+    bool isGood = compilation_.loadEntry(name, text, *state_) && compilation_.compile();
+    arguments.interpret |= isGood && !hasRegions(compilation_.module());
+    if (isGood)
+      program = makeExecutable(compilation_, arguments);
+    if (program || !isGood || arguments.interpret)
+      break;
+    // The graph was changed on the way to code, so the entry is read again.
+    for (const Diagnostic &message : compilation_.diagnostics().sorted())
+      if (message.severity == Severity::Error && refusal.empty())
+        refusal = message.message;
+    state_->restore(before);
+    arguments.interpret = true;
   }
   compilation_.report();
+  if (program && !refusal.empty())
+    std::fprintf(stderr, "note: the entry is interpreted: %s\n", refusal.c_str());
   return program;
 }
 
@@ -101,7 +116,7 @@ absl::Status Session::keepValues(ExecutionContext &context) {
 Session::Outcome Session::runEntry(const std::string &name, const std::string *text) {
   state_->describes = false;
   std::shared_ptr<SessionState::Checkpoint> before = state_->checkpoint();
-  std::optional<Executable> program = compile(name, text);
+  std::optional<Executable> program = compile(name, text, *before);
   if (!program) {
     state_->restore(*before);
     return Outcome::Failed;

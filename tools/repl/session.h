@@ -40,7 +40,8 @@ public:
 private:
   std::string entryName() const;
   Outcome runEntry(const std::string &name, const std::string *text);
-  std::optional<Executable> compile(const std::string &name, const std::string *text);
+  std::optional<Executable> compile(const std::string &name, const std::string *text,
+                                    const SessionState::Checkpoint &before);
   absl::StatusOr<std::unique_ptr<ExecutionContext>> prepare(const Executable &program);
   bool execute(const Executable &program, ExecutionContext &context);
   void keepVariables(ExecutionContext &context);
