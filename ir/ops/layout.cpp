@@ -153,6 +153,13 @@ FailureOr<Dims> SliceOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule
   return result;
 }
 
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  // All of a static axis: the sizes are equal only if every element is taken.
+  auto type = llvm::cast<RankedTensorType>(getType());
+  bool isWhole = getX().getType() == type && !type.isDynamicDim(getAxis());
+  return isWhole && getStep() == 1 ? OpFoldResult(getX()) : OpFoldResult();
+}
+
 Type SliceOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
 ShardingRule SliceOp::getShardingRule() { return allButAxis(*this, getAxis()); }
 
@@ -236,6 +243,11 @@ FailureOr<Dims> PadOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) 
     size = rule.constant(spreadSize(known.getValue(), step));
   size = size + (before + after);
   return result;
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  bool isNothing = getBefore() == 0 && getAfter() == 0 && getStep() == 1;
+  return isNothing ? OpFoldResult(getX()) : OpFoldResult();
 }
 
 Type PadOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }

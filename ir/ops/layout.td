@@ -35,6 +35,7 @@ def Pdg_SliceOp : Pdg_ElementOp<"slice"> {
   let assemblyFormat = [{
     $x `axis` $axis `from` $offset `size` $size (`step` $step^)? attr-dict `:` type($x)
   }];
+  let hasFolder = 1;
 }
 
 def Pdg_PadOp : Pdg_ElementOp<"pad"> {
@@ -56,6 +57,7 @@ def Pdg_PadOp : Pdg_ElementOp<"pad"> {
   let assemblyFormat = [{
     $x `axis` $axis `before` $before `after` $after (`step` $step^)? attr-dict `:` type($x)
   }];
+  let hasFolder = 1;
 }
 
 def Pdg_FlipOp : Pdg_PureOp<"flip", [
