@@ -106,19 +106,22 @@ static ManualPage functionsPage() {
                   "Every script knows these. An argument with a question mark may be left out; "
                   "arguments may be given by name.",
                   {}};
-  const std::pair<const char *, llvm::ArrayRef<Builtin>> groups[] = {
-      {"Element by element", elementwiseBuiltins()},
-      {"Reductions", reductionBuiltins()},
-      {"Shapes", shapeBuiltins()},
-      {"Products", productBuiltins()},
-      {"Random numbers", randomBuiltins()},
+  const std::pair<const char *, std::vector<llvm::ArrayRef<Builtin>>> groups[] = {
+      {"Element by element", {elementwiseBuiltins(), mathBuiltins()}},
+      {"Reductions", {reductionBuiltins(), statisticsBuiltins()}},
+      {"Shapes and new tensors", {shapeBuiltins(), layoutBuiltins(), matrixBuiltins()}},
+      {"Order, gathers and running sums", {orderBuiltins()}},
+      {"Products and gradients", {productBuiltins()}},
+      {"Windows", {windowBuiltins()}},
+      {"Random numbers", {randomBuiltins()}},
   };
   std::set<std::string> shown;
-  for (const auto &[title, builtins] : groups) {
+  for (const auto &[title, parts] : groups) {
     page.sections.push_back({title, {}});
-    for (const Builtin &builtin : builtins)
-      if (shown.insert(builtin.name).second)
-        page.sections.back().entries.push_back(entryOf(builtin));
+    for (llvm::ArrayRef<Builtin> part : parts)
+      for (const Builtin &builtin : part)
+        if (shown.insert(builtin.name).second)
+          page.sections.back().entries.push_back(entryOf(builtin));
   }
   ManualSection others{"Others", {}};
   for (const auto &[name, builtin] : allBuiltins())
@@ -171,7 +174,8 @@ std::vector<const ManualEntry *> findEntries(const Manual &manual, const std::st
 std::string firstSentence(const std::string &text) {
   size_t end = 0;
   while (end < text.size()) {
-    bool isStop = text[end] == '.' || text[end] == ':' || text[end] == ';';
+    bool isDots = text[end] == '.' && end > 0 && text[end - 1] == '.'; // a, b, ...
+    bool isStop = (text[end] == '.' && !isDots) || text[end] == ':' || text[end] == ';';
     bool isLast = end + 1 == text.size() || text[end + 1] == ' ' || text[end + 1] == '\n';
     if ((isStop && isLast) || text.compare(end, 2, "\n\n") == 0)
       break;

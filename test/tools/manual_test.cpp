@@ -77,6 +77,7 @@ TEST(Manual, FirstSentences) {
   EXPECT_EQ(firstSentence("One\nand two. Three."), "One and two");
   EXPECT_EQ(firstSentence("A layer: x W."), "A layer");
   EXPECT_EQ(firstSentence("1.5 of it; more"), "1.5 of it");
+  EXPECT_EQ(firstSentence("a, .. and z. More."), "a, .. and z");
   EXPECT_EQ(firstSentence("no end"), "no end");
   EXPECT_EQ(firstSentence(""), "");
 }
