@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <filesystem>
+
 using namespace mlir;
 
 namespace pdg {
@@ -157,6 +159,20 @@ void Elaborator::leaveTensors() {
   });
 }
 
+/// The declaration of a source for later entries. What is beside a script that one entry loads is
+/// not beside the others: they get its place.
+static SourceOp keepSource(SourceOp source, const DataPaths &paths) {
+  SourceOp kept = source.clone();
+  SmallVector<Attribute> files;
+  for (StringRef file : source.getFiles().getAsValueRange<StringAttr>()) {
+    std::string place = (std::filesystem::path(paths.scriptDir) / file.str()).string();
+    bool isThere = !paths.scriptDir.empty() && resolveDataFiles(place, {}).ok();
+    files.push_back(StringAttr::get(source.getContext(), isThere ? place : file.str()));
+  }
+  kept.setFilesAttr(ArrayAttr::get(source.getContext(), files));
+  return kept;
+}
+
 /// Hands the state back, and leaves in the module only what this entry needs of it.
 void Elaborator::leaveSession() {
   SessionState &state = *options_.session;
@@ -164,7 +180,7 @@ void Elaborator::leaveSession() {
     for (auto op : module_->getBody()->getOps<SourceOp>())
       for (const auto &source : sources_)
         if (source->symbol == op.getSymName() && !state.sourceOps_.contains(source.get()))
-          state.sourceOps_[source.get()] = op.clone();
+          state.sourceOps_[source.get()] = keepSource(op, options_.data);
   llvm::DenseSet<Attribute> used;
   programOp_->walk([&](Operation *op) {
     op->getAttrDictionary().walk([&](Attribute attribute) {

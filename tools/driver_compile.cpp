@@ -106,6 +106,7 @@ bool Compilation::loadEntry(const std::string &name, const std::string *text,
   module_ = {};
   options_.session = &session;
   options_.needsInputs = true;
+  options_.data.scriptDir = text ? "" : std::filesystem::path(name).parent_path().string();
   LoadOptions options;
   options.builtins = builtinNames();
   options.stdlibFolder = defaultStdlibFolder();
