@@ -75,9 +75,8 @@ void Elaborator::withHints(const HintList &hints, bool isInstance,
   Operation *last = end == block->begin() ? nullptr : &*std::prev(end);
   size_t variables = variables_.size();
   build();
-  for (Operation *op = last ? last->getNextNode() : &block->front();
-       op && op != (end == block->end() ? nullptr : &*end); op = op->getNextNode())
-    setHints(op, hints);
+  for (auto each = last ? std::next(Block::iterator(last)) : block->begin(); each != end; ++each)
+    setHints(&*each, hints);
   for (size_t i = variables; isInstance && i < variables_.size(); ++i)
     hintVariable(variables_[i].get(), hints);
 }
