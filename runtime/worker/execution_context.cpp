@@ -85,8 +85,7 @@ ExecutionContext::ExecutionContext(ProgramInfo program, RunOptions options)
   loss_.reserve(64);
   findLosses();
   for (size_t i = 0; i < sources_.size(); ++i)
-    if (auto begun = options_.passes.find(program_.sources[i].name);
-        begun != options_.passes.end())
+    if (auto begun = options_.passes.find(program_.sources[i].name); begun != options_.passes.end())
       sources_[i].passes = begun->second;
 }
 
