@@ -55,10 +55,9 @@ struct IsAlternative<T, std::variant<Ts...>> : std::disjunction<std::is_same<T, 
 /// is a tensor of the run; a `Variable` is read where a tensor is needed. A `Carried` stands for a
 /// tensor between the entries of a session, never while one is elaborated.
 struct Datum {
-  using Storage =
-      std::variant<Nothing, Poison, int64_t, double, bool, std::string, DType, mlir::Value,
-                   Variable *, SequencePtr, BlockPtr, InstancePtr, const Builtin *, const Source *,
-                   CarriedPtr>;
+  using Storage = std::variant<Nothing, Poison, int64_t, double, bool, std::string, DType,
+                               mlir::Value, Variable *, SequencePtr, BlockPtr, InstancePtr,
+                               const Builtin *, const Source *, CarriedPtr>;
   Storage storage;
 
   Datum() = default;

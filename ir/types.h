@@ -18,8 +18,8 @@ std::optional<DType> toDType(mlir::Type type);
 /// of their bits, others stay.
 mlir::Type registerType(mlir::Type type);
 
-/// True for ranked tensors that ops compute with: of any element type but bf16, f16 and i8, which are
-/// stored and converted only.
+/// True for ranked tensors that ops compute with: of any element type but bf16, f16 and i8, which
+/// are stored and converted only.
 bool isPdgTensor(mlir::Type type);
 bool isFloatTensor(mlir::Type type);  ///< f32, f64.
 bool isIntTensor(mlir::Type type);    ///< i32, i64, u8; not bool.

@@ -12,9 +12,9 @@ using namespace mlir;
 namespace pdg {
 
 void buildGraphPipeline(OpPassManager &pm) {
-  // Sizes that become known make gradients simpler. Equal ops, constants among them, are joined only
-  // afterwards: `grad` tells equal values apart, and cotangents are added in program order of the
-  // uses that the script has.
+  // Sizes that become known make gradients simpler. Equal ops, constants among them, are joined
+  // only afterwards: `grad` tells equal values apart, and cotangents are added in program order of
+  // the uses that the script has.
   pm.addPass(createCanonicalizerPass(GreedyRewriteConfig().enableConstantCSE(false)));
   pm.addPass(createDifferentiate());
   pm.addPass(createCanonicalizerPass());

@@ -30,8 +30,8 @@ struct ObjectOptions {
 /// Lowers `module` in place (it holds only the LLVM dialect afterwards) and compiles it for
 /// `target`. No floating-point operation is contracted, reassociated or otherwise changed, and no
 /// optimization pipeline of LLVM runs: generators emit what they want to see. A large module is
-/// compiled in parts on all processors; the result is then an archive of objects, whose bytes do not
-/// depend on the machine.
+/// compiled in parts on all processors; the result is then an archive of objects, whose bytes do
+/// not depend on the machine.
 ///
 /// Requires: `registerCodegenDialects` on the context. Thread-safe for modules of different
 /// contexts.

@@ -19,7 +19,8 @@ class LoadedProgram {
 public:
   using Function = int64_t (*)(void *context, char **variables, char *arena);
 
-  /// Links `object`, or an archive of objects, which may call the functions of runtime/abi.def and the memory functions of C.
+  /// Links `object`, or an archive of objects, which may call the functions of runtime/abi.def and
+  /// the memory functions of C.
   static llvm::Expected<std::unique_ptr<LoadedProgram>>
   load(std::unique_ptr<llvm::MemoryBuffer> object);
   ~LoadedProgram();
