@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
 LIT = "/usr/lib/llvm-22/bin/lit"
 FAST_LIMIT = 60  # seconds for one lit test of the fast suite
+FUZZ_RUNS = 20000  # inputs of the fuzz target in the slow suite: about four minutes
 
 
 class Count:
@@ -76,7 +77,9 @@ def unit_programs(build, slow):
     folder = os.path.join(build, "bin")
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     names = [n for n in names if n.endswith("-tests") and n.endswith("-slow-tests") == slow]
-    return [os.path.join(folder, n) for n in names]
+    programs = [os.path.join(folder, n) for n in names]
+    # The largest runs longest, so it starts first and the others fill the other processors.
+    return sorted(programs, key=os.path.getsize, reverse=True)
 
 
 def run_unit(program, pattern=None, limit=300, env=None):
@@ -226,6 +229,51 @@ def sanitizer_job(preset, targets):
     return job
 
 
+def seed_scripts(folder):
+    """Copies every script of the tree, also those shown in pages, to a folder of seeds."""
+    os.makedirs(folder, exist_ok=True)
+    texts = []
+    for above, names in ((a, n) for a, dirs, n in os.walk(ROOT) if not prune(dirs)):
+        for name in names:
+            if not name.endswith((".pdg", ".md")):
+                continue
+            with open(os.path.join(above, name), encoding="utf-8", errors="replace") as file:
+                text = file.read()
+            texts += [text] if name.endswith(".pdg") else re.findall(r"```pdg\n(.*?)```", text, re.S)
+    for number, text in enumerate(sorted(set(texts))):
+        with open(os.path.join(folder, f"{number}.pdg"), "w", encoding="utf-8") as file:
+            file.write(text)
+    return len(texts)
+
+
+def prune(folders):
+    """Keeps a walk out of hidden folders and builds."""
+    folders[:] = [f for f in folders if not f.startswith((".", "build"))]
+
+
+def fuzz_job(limit):
+    """Builds the fuzz target of the front end and runs it: a fixed seed, a fixed count of inputs."""
+    folder = os.path.join(ROOT, "build-fuzz")
+    for command in (["cmake", "--preset", "fuzz"],
+                    ["cmake", "--build", "--preset", "fuzz", "--target", "frontend-fuzz"]):
+        status, output = run(command, limit)
+        if status != 0:
+            return one("fuzz: build", False, output[-3000:])
+    seeds, found = os.path.join(folder, "seeds"), os.path.join(folder, "found")
+    seed_scripts(seeds)
+    for name in os.listdir(found) if os.path.isdir(found) else []:
+        os.remove(os.path.join(found, name))  # each run starts from the same inputs
+    os.makedirs(found, exist_ok=True)
+    env = {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0:allow_user_poisoning=0",
+           "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+    command = [os.path.join(folder, "bin", "frontend-fuzz"), "-seed=1", f"-runs={FUZZ_RUNS}",
+               "-max_len=4096", "-timeout=20", "-rss_limit_mb=4096", "-verbosity=0",
+               f"-max_total_time={max(1, int(limit) - 60)}", f"-artifact_prefix={folder}/",
+               "-dict=" + os.path.join(ROOT, "test", "fuzz", "pdg.dict"), found, seeds]
+    status, output = run(command, limit, env)
+    return one("frontend-fuzz", status == 0, output[-6000:])
+
+
 def slow_jobs():
     """Every slow job by name: a function from the seconds that are left to its count."""
     jobs = {}
@@ -237,6 +285,7 @@ def slow_jobs():
     # What reads foreign input. The other programs run code that LLVM makes at run time, without
     # what the sanitizers expect before a function.
     jobs["unit tests with asan"] = sanitizer_job("asan", ["pdg-runtime-tests", "pdg-frontend-tests"])
+    jobs["fuzz of the front end"] = fuzz_job
     # Threads of ours are in the runtime only; LLVM's, not instrumented, would be reported wrongly.
     jobs["runtime's unit tests with tsan"] = sanitizer_job("tsan", ["pdg-runtime-tests"])
     return jobs
