@@ -58,21 +58,21 @@ void inModules(ArrayRef<OpCase> cases, llvm::function_ref<void(size_t, ArrayRef<
     check(begin / kCasesOfModule, cases.slice(begin).take_front(kCasesOfModule));
 }
 
-bool hasFloats(const OpCase &opCase) {
+bool hasF32(const OpCase &opCase) {
   return llvm::any_of(opCase.operands,
-                      [](const OperandSpec &operand) { return isFloat(operand.dtype); });
+                      [](const OperandSpec &operand) { return operand.dtype == DType::F32; });
 }
 
 TEST(NativeOps, GiveTheBitsOfTheInterpreter) {
   TestContext test;
   Random random(1);
-  std::vector<OpCase> floats, others;
+  std::vector<OpCase> inF32, others;
   for (const OpCase &opCase : allCases(test))
-    (hasFloats(opCase) ? floats : others).push_back(opCase);
-  inModules(floats, [&](size_t, ArrayRef<OpCase> part) {
+    (hasF32(opCase) ? inF32 : others).push_back(opCase);
+  inModules(inF32, [&](size_t, ArrayRef<OpCase> part) {
     checkCases(test, random, part, runnableTargets());
   });
-  // Integers hardly need both instruction sets: each has its turn.
+  // The same code serves other types: the instruction sets take turns.
   inModules(others, [&](size_t turn, ArrayRef<OpCase> part) {
     checkCases(test, random, part, targetOfTurn(turn));
   });
