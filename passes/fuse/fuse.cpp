@@ -295,7 +295,7 @@ struct FusePass : impl::FuseBase<FusePass> {
     getOperation()->walk([&](Operation *op) {
       for (Region &region : op->getRegions())
         for (Block &block : region)
-          if (!isa<ModuleOp>(op))
+          if (!isa<ModuleOp, FusedOp>(op)) // what is fused already stays as it is
             blocks.push_back(&block);
     });
     for (Block *block : blocks) {

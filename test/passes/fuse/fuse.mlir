@@ -1,4 +1,6 @@
 // RUN: %pdc-opt --pdg-fuse %s | FileCheck %s
+// What is fused stays as it is.
+// RUN: %pdc-opt --pdg-fuse --pdg-fuse %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 pdg.variable <"x"> : tensor<8xf32> {
