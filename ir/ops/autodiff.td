@@ -8,6 +8,14 @@ def Pdg_GradientOp : Pdg_Op<"gradient", [Pure]> {
   let description = [{
     One result for each name in `names` (in all the reads that the loss depends on), then one for
     each value in `wrt`.
+
+    ```mlir
+    %x = pdg.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    %square = pdg.mul %x, %x : tensor<2xf32>, tensor<2xf32>
+    %loss = pdg.sum %square axis 0 : tensor<2xf32>
+    // -> [2, 4]
+    %g = pdg.gradient %loss of [] %x : tensor<2xf32> : tensor<f32> -> tensor<2xf32>
+    ```
   }];
   let arguments = (ins Pdg_Float:$loss, Pdg_Names:$names, Variadic<Pdg_Any>:$wrt);
   let results = (outs Variadic<Pdg_Any>:$results);
@@ -20,6 +28,12 @@ def Pdg_GradientOp : Pdg_Op<"gradient", [Pure]> {
 def Pdg_StopGradientOp : Pdg_PureOp<"stop_gradient",
     [DeclareOpInterfaceMethods<ViewOpInterface>]> {
   let summary = "x; nothing flows back through it";
+  let description = [{
+    ```mlir
+    // [1, 2] -> [1, 2]
+    %y = pdg.stop_gradient %x : tensor<2xf32>
+    ```
+  }];
   let arguments = (ins Pdg_Any:$x);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
@@ -31,5 +45,10 @@ def Pdg_AccumulateOp : Pdg_BinaryOp<"accumulate", "x + y", "g", "g", OnFloats> {
     The reverse of a loop has one for each use of a value from outside: x is carried, from zeros.
     When all gradients are taken, pdg-differentiate lets the contributions of all iterations share
     leaves if they are sums that can (`LeavesOpInterface`), and makes additions of the others.
+
+    ```mlir
+    // [1, 2], [3, 4] -> [4, 6]
+    %z = pdg.accumulate %x, %y : tensor<2xf32>, tensor<2xf32>
+    ```
   }];
 }

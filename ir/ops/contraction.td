@@ -19,6 +19,11 @@ def Pdg_ContractOp : Pdg_PureOp<"contract",
     (C1) Every operand's letters are distinct; result letters occur in an operand.
     (C2) Every letter occurs in two of the three: none is summed inside one operand alone.
     (C3) As many letters as axes.
+
+    ```mlir
+    // a = [[1, 2]], b = [[3], [4]] -> [[11]]
+    %y = pdg.contract "ik,kj->ij" %a, %b : tensor<1x2xf32>, tensor<2x1xf32>
+    ```
   }];
   let arguments = (ins StrAttr:$rule, Pdg_Float:$lhs, Pdg_Float:$rhs, UnitAttr:$leaves);
   let results = (outs Pdg_Float:$result);

@@ -5,6 +5,15 @@ include "ir/attrs.td"
 def Pdg_ProgramOp : Pdg_Op<"program", [SingleBlock, NoRegionArguments, IsolatedFromAbove,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "What the script does, from its first statement to its last";
+  let description = [{
+    ```mlir
+    pdg.program {
+      %n = pdg.constant dense<3> : tensor<i64>
+      pdg.print ["n is ", ""] [#pdg.format<>] (%n : tensor<i64>)
+      pdg.yield
+    }
+    ```
+  }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
 }
@@ -16,6 +25,18 @@ def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike, AttrSizedOperan
     when it is false the loop ends, and these values are its results.
 
     (C1) Only a loop has a `while`.
+
+    ```mlir
+    %zero = pdg.constant dense<0> : tensor<i64>
+    %three = pdg.constant dense<3> : tensor<i64>
+    // -> 3
+    %last = pdg.for %zero to %three carry (%zero : tensor<i64>) -> tensor<i64> {
+    ^bb0(%i: tensor<i64>, %carried: tensor<i64>):
+      %next = pdg.add %carried, %i : tensor<i64>, tensor<i64>
+      %goes_on = pdg.lt %next, %three : tensor<i64>, tensor<i64>
+      pdg.yield %next : tensor<i64> while %goes_on
+    }
+    ```
   }];
   let arguments = (ins Variadic<Pdg_Stored>:$values, Optional<Pdg_Condition>:$goesOn);
   let assemblyFormat = "($values^ `:` type($values))? (`while` $goesOn^)? attr-dict";
@@ -29,6 +50,19 @@ def Pdg_YieldOp : Pdg_Op<"yield", [Pure, Terminator, ReturnLike, AttrSizedOperan
 def Pdg_IfOp : Pdg_Op<"if", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<LowerableOpInterface>, NoRegionArguments,
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "Runs one of two regions";
+  let description = [{
+    ```mlir
+    %yes = pdg.constant dense<true> : tensor<i1>
+    %one = pdg.constant dense<1> : tensor<i64>
+    %two = pdg.constant dense<2> : tensor<i64>
+    // -> 1
+    %y = pdg.if %yes -> tensor<i64> {
+      pdg.yield %one : tensor<i64>
+    } else {
+      pdg.yield %two : tensor<i64>
+    }
+    ```
+  }];
   let arguments = (ins Pdg_Condition:$condition);
   let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
@@ -43,6 +77,17 @@ def Pdg_FusedOp : Pdg_Op<"fused", [RecursiveMemoryEffects, NoRegionArguments,
   let summary = "Element ops of equal sizes, computed in one pass over memory";
   let description = [{
     Made by pdg-fuse. The results are those values that are used outside.
+
+    ```mlir
+    %x = pdg.constant dense<[1.0, -2.0]> : tensor<2xf32>
+    // -> [1, 0]
+    %y = pdg.fused -> tensor<2xf32> {
+      %square = pdg.mul %x, %x : tensor<2xf32>, tensor<2xf32>
+      %r = pdg.relu %x : tensor<2xf32>
+      %m = pdg.minimum %square, %r : tensor<2xf32>, tensor<2xf32>
+      pdg.yield %m : tensor<2xf32>
+    }
+    ```
   }];
   let results = (outs Variadic<Pdg_Stored>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -57,6 +102,17 @@ def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods
     the next carried values. The last are the results. A loop that only a condition ends, `while` of
     the language, counts up to the largest i64. `max` is a number of rounds that the range is known
     not to exceed.
+
+    ```mlir
+    %zero = pdg.constant dense<0> : tensor<i64>
+    %four = pdg.constant dense<4> : tensor<i64>
+    // -> 6
+    %sum = pdg.for %zero to %four carry (%zero : tensor<i64>) -> tensor<i64> {
+    ^bb0(%i: tensor<i64>, %carried: tensor<i64>):
+      %next = pdg.add %carried, %i : tensor<i64>, tensor<i64>
+      pdg.yield %next : tensor<i64>
+    }
+    ```
   }];
   let arguments = (ins Pdg_Size:$lower, Pdg_Size:$upper, OptionalAttr<I64Attr>:$max,
                        Variadic<Pdg_Stored>:$inits);
@@ -84,6 +140,19 @@ def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInt
     The region's arguments are the number of the batch, a scalar i64, its fields ([n, ...], where n
     is the number of examples in the batch), and the carried values. A yield that says so ends the
     pass; the next loop begins a new one.
+
+    ```mlir
+    pdg.source @points "csv" ["points.csv"] batch 2 : [tensor<2xf32>]
+    pdg.program {
+      pdg.for_each @points {
+      ^bb0(%step: tensor<i64>, %x: tensor<?x2xf32>):
+        pdg.print ["", " ", ""] [#pdg.format<>, #pdg.format<>] (%step, %x
+            : tensor<i64>, tensor<?x2xf32>)
+        pdg.yield
+      }
+      pdg.yield
+    }
+    ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$source, Variadic<Pdg_Stored>:$inits);
   let results = (outs Variadic<Pdg_Stored>:$results);

@@ -95,6 +95,12 @@ def Pdg_UpdateRowOp : Pdg_PureOp<"update_row", [DeclareOpInterfaceMethods<Update
   let summary = "x with `row` at position `at` of axis 0";
   let description = [{
     How values of a loop are kept for its gradient. `at` is a scalar i64 in range.
+
+    ```mlir
+    %one = pdg.constant dense<1> : tensor<i64>
+    // x = [[1, 2], [3, 4]], row = [5, 6] -> [[1, 2], [5, 6]]
+    %y = pdg.update_row %x, %row at %one : tensor<2x2xf32>, tensor<2xf32>
+    ```
   }];
   let arguments = (ins Pdg_Any:$x, Pdg_Any:$row, Pdg_Size:$at);
   let results = (outs Pdg_Any:$result);

@@ -30,6 +30,12 @@ def Pdg_ContractLeavesOp : Pdg_LeavesOp<"contract_leaves",
   let description = [{
     With `cut` the first summed index is axis 0 of both operands (only batches may be before it) and
     is cut into leaves; without it there is one (C2).
+
+    ```mlir
+    // lhs = [[1], [2]], rhs = [[3], [4]], leaves = [[[10]]] -> [[[21]]]
+    %y = pdg.contract_leaves "nk,nj->kj" %lhs, %rhs cut onto %leaves
+        : tensor<2x1xf32>, tensor<2x1xf32>, tensor<1x1x1xf32>
+    ```
   }];
   let assemblyFormat = [{
     $rule $lhs `,` $rhs (`cut` $isCut^)? `onto` $leaves attr-dict
@@ -43,6 +49,11 @@ def Pdg_SumLeavesOp : Pdg_LeavesOp<"sum_leaves", (ins Pdg_Float:$x), 1,
   let description = [{
     A leaf of a vector (no other axes) is summed by 16 lanes, and their sum is one term of its
     chain.
+
+    ```mlir
+    // x = [[1, 2], [3, 4]], leaves = [[10, 20]] -> [[14, 26]]
+    %y = pdg.sum_leaves %x onto %leaves : tensor<2x2xf32>, tensor<1x2xf32>
+    ```
   }];
   let assemblyFormat = "$x `onto` $leaves attr-dict `:` type($x) `,` type($leaves)";
 }
@@ -53,6 +64,12 @@ def Pdg_ScatterLeavesOp : Pdg_LeavesOp<"scatter_leaves", (ins Pdg_Int:$ids, Pdg_
   let description = [{
     A row that a leaf does not touch stays as it is. No chain of additions from +0 is ever -0, so a
     row of zeros joins like an absent one.
+
+    ```mlir
+    // ids = [1, 1], rows = [[2], [3]], leaves = [[[0], [10]]] -> [[[0], [15]]]
+    %y = pdg.scatter_leaves %rows at %ids onto %leaves
+        : tensor<2xi64>, tensor<2x1xf32>, tensor<1x2x1xf32>
+    ```
   }];
   let assemblyFormat = [{
     $rows `at` $ids `onto` $leaves attr-dict `:` type($ids) `,` type($rows) `,` type($leaves)
@@ -64,6 +81,11 @@ def Pdg_JoinLeavesOp : Pdg_ElementOp<"join_leaves"> {
   let description = [{
     The sum is added to +0, so that leaves of zeros may be absent: the result is never -0.
     (C1) Axis 0 has 1, 2, 4, 8 or 16 elements.
+
+    ```mlir
+    // [[1, 2], [3, 4]] -> [4, 6]
+    %y = pdg.join_leaves %x : tensor<2x2xf32>
+    ```
   }];
   let arguments = (ins Pdg_Float:$x);
   let results = (outs Pdg_Float:$result);

@@ -28,6 +28,11 @@ def Pdg_RandomNormalOp : Pdg_RandomOp<"random_normal"> { let summary = "Normal, 
 
 def Pdg_SeedOp : Pdg_Op<"seed", [Pure, DeclareOpInterfaceMethods<LowerableOpInterface>]> {
   let summary = "The seed of the run";
+  let description = [{
+    ```mlir
+    %seed = pdg.seed
+    ```
+  }];
   let results = (outs Pdg_Size:$result);
   let assemblyFormat = "attr-dict";
 }

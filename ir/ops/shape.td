@@ -5,6 +5,12 @@ include "ir/attrs.td"
 def Pdg_ConstantOp : Pdg_Op<"constant", [Pure, ConstantLike,
     AllTypesMatch<["value", "result"]>]> {
   let summary = "A value known when compiling";
+  let description = [{
+    ```mlir
+    // -> [1.5, 2.5]
+    %x = pdg.constant dense<[1.5, 2.5]> : tensor<2xf32>
+    ```
+  }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "attr-dict $value";
@@ -14,6 +20,12 @@ def Pdg_ConstantOp : Pdg_Op<"constant", [Pure, ConstantLike,
 def Pdg_DimOp : Pdg_PureOp<"dim", [DeclareOpInterfaceMethods<SizeOpInterface>,
     DeclareOpInterfaceMethods<LowerableOpInterface>]> {
   let summary = "The size of one axis, a scalar i64";
+  let description = [{
+    ```mlir
+    // [[1, 2]] -> 2
+    %n = pdg.dim %x axis 1 : tensor<1x2xf32>
+    ```
+  }];
   let arguments = (ins Pdg_Stored:$x, I64Attr:$axis);
   let results = (outs Pdg_Any:$result);
   let assemblyFormat = "$x `axis` $axis attr-dict `:` type($x)";
@@ -69,7 +81,7 @@ def Pdg_IotaOp : Pdg_ShapeArgOp<"iota", (ins TypeAttr:$element, I64Attr:$axis), 
     (C1) The element type is i64.
 
     ```mlir
-    // [[0, 1, 2], [0, 1, 2]]
+    // -> [[0, 1, 2], [0, 1, 2]]
     %y = pdg.iota i64 axis 1 to [2, 3]
     ```
   }];
