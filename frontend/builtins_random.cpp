@@ -31,7 +31,9 @@ static Datum draw(BuiltinCall &call, std::optional<double> scale, std::optional<
   if (!shape || !type || !scale || !offset)
     return Poison();
   if (*type != DType::F32 && *type != DType::F64) {
-    call.error(3, "f32 or f64");
+    Diagnostic &error = call.error(3, "f32 or f64");
+    if (call.elaborator.initialized())
+      error.withHint("variables of a layer have the type of its argument; convert that: f32(x)");
     return Poison();
   }
   Emitter &emit = call.emit;
@@ -53,6 +55,13 @@ static Datum uniform(BuiltinCall &call) {
   auto low = number(call, 1, 0), high = number(call, 2, 1);
   if (!low || !high)
     return Poison();
+  if (*low > *high) {
+    call.emit
+        .error(DiagCode::PD0105, call.args[call.has(1) ? 1 : 2].span,
+               absl::StrCat("expected low <= high, found low ", *low, " and high ", *high))
+        .withHint("sizes are written as a list: uniform([2, 3], low: 0.0, high: 1.0)");
+    return Poison();
+  }
   return draw<RandomUniformOp>(call, *high - *low, *low);
 }
 
@@ -106,9 +115,12 @@ static Datum permutation(BuiltinCall &call) {
 static RankedTensorType initializedType(BuiltinCall &call) {
   RankedTensorType type = call.elaborator.initialized();
   if (!type)
-    call.emit.error(DiagCode::PD0105, call.span,
-                    absl::StrCat("expected '", call.builtin.name,
-                                 "' only in the first value of a variable with a written type"));
+    // Not an error of the call itself: an initializer that nobody applies is right.
+    call.emit
+        .error(DiagCode::PD0103, call.span,
+               absl::StrCat("expected '", call.builtin.name,
+                            "' only in the first value of a variable with a written type"))
+        .withHint("write the type: param W: f32[2, 3] = ...");
   return type;
 }
 
