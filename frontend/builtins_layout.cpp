@@ -45,7 +45,8 @@ static Value reshaped(BuiltinCall &call, Value x, ArrayRef<int64_t> shape,
 static SmallVector<Value> tensorsOf(BuiltinCall &call) {
   auto *sequence = call.value(0).get<SequencePtr>();
   if (!sequence || (*sequence)->elements.empty()) {
-    call.error(0, "a list of tensors");
+    call.error(0, "a list of tensors")
+        .withHint(absl::StrCat("write ", call.builtin.name, "([a, b])"));
     return {};
   }
   std::vector<Operand> operands;

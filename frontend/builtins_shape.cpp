@@ -67,7 +67,11 @@ static Datum elementTypeOf(BuiltinCall &call) {
 static Datum length(BuiltinCall &call) {
   if (auto *sequence = call.value(0).get<SequencePtr>())
     return static_cast<int64_t>((*sequence)->elements.size());
-  call.error(0, "a list");
+  Diagnostic &error = call.error(0, "a list");
+  if (call.value(0).is<const Source *>())
+    error.withHint("the number of examples is d.size, that of the batches d.batches");
+  else
+    error.withHint("the size of the first axis of a tensor is size(x, 0)");
   return Poison();
 }
 

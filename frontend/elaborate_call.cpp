@@ -40,6 +40,11 @@ static std::string suggestArgument(const std::string &name, const std::vector<st
   return likely.empty() ? "" : absl::StrCat("did you mean '", likely, "'?");
 }
 
+/// True for functions of a tensor and a list of numbers.
+static bool takesList(const std::vector<BuiltinParam> &params) {
+  return params.size() == 2 && (params[1].name == "shape" || params[1].name == "axes");
+}
+
 /// A signature without question marks, for messages.
 static std::string plainSignature(const Builtin &builtin) {
   std::string result = absl::StrCat(builtin.name, "(");
@@ -78,8 +83,13 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
     size_t i = next;
     if (arg.name.empty()) {
       if (i >= params.size())
-        return wrong(arg.span, absl::StrCat("'", builtin.name, "' takes at most ", params.size(),
-                                            " arguments, found more"));
+        return wrong(arg.span,
+                     absl::StrCat("'", builtin.name, "' takes at most ", params.size(),
+                                  params.size() == 1 ? " argument" : " arguments", ", found more"),
+                     takesList(params)
+                         ? absl::StrCat("several numbers are written as a list: ", builtin.name,
+                                        "(x, [2, 3])")
+                         : "");
       ++next;
     } else {
       for (i = 0; i < params.size() && params[i].name != arg.name; ++i)
@@ -391,7 +401,8 @@ bool Elaborator::checkRecursion(const BlockPtr &block, Span span) {
 void Elaborator::reportMissingReturn(const BlockStmt &block) {
   emit.error(DiagCode::PD0125, block.decl.span,
              absl::StrCat("the block '", block.decl.name, "' has no 'return' for its result"))
-      .withSecondary(block.results.front().span, "declared here");
+      .withSecondary(block.results.front().span, "declared here")
+      .withHint("the last statement of a block says what it gives: return x");
 }
 
 Datum Elaborator::applyBound(const BlockPtr &block, BoundArgs args, InstancePtr instance,

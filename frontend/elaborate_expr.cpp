@@ -7,6 +7,7 @@
 #include "frontend/names.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 using namespace mlir;
 
@@ -132,6 +133,8 @@ Datum Elaborator::member(const InstancePtr &instance, const MemberExpr &expr) {
                  absl::StrCat("the instance '", instance->path, "' has no '", expr.member, "'"));
   if (!instance->isApplied)
     diagnostic.withNote("it has not been applied yet; its variables exist from then on");
+  else if (!names.empty())
+    diagnostic.withNote(absl::StrCat("it has ", absl::StrJoin(names, ", ")));
   if (std::string nearest = findNearest(expr.member, names); !nearest.empty())
     diagnostic.withHint(absl::StrCat("did you mean '", nearest, "'?"));
   return Poison();

@@ -102,9 +102,14 @@ void Elaborator::execAssert(const AssertStmt &stmt) {
   if (stmt.message)
     text = buildText(*stmt.message);
   else
-    text.segments.push_back("");
+    text.segments.push_back("the assertion does not hold");
   if (text.isBroken)
     return;
+  if (condition.value.is<SequencePtr>()) {
+    typeError(condition.span, "a scalar bool after 'assert'", condition.value)
+        .withHint("condition and text stand without parentheses: assert c, \"text\"");
+    return;
+  }
   Value value = tensor(condition);
   if (!value)
     return;

@@ -1,12 +1,14 @@
 // Data sources: their arguments, what their files say, and the blocks that batches go through.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/elaborator.h"
+#include "frontend/foreign.h"
 #include "frontend/names.h"
 #include "ir/ops/variable.h"
 #include "runtime/base/text.h"
 #include "runtime/data/reader.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include <cstdint>
 
@@ -168,7 +170,11 @@ bool Elaborator::readReaderOption(const CallArg &arg, const Reader &reader, Sour
     std::vector<std::string> names(std::begin(sourceArguments), std::end(sourceArguments));
     for (const ReaderOption &each : reader.options)
       names.emplace_back(each.name);
-    if (std::string near = findNearest(arg.name, names); !near.empty())
+    error.withNote(absl::StrCat("its arguments are ", absl::StrJoin(names, ", ")));
+    std::string near(ourArgumentName(arg.name));
+    if (!llvm::is_contained(names, near))
+      near = findNearest(arg.name, names);
+    if (!near.empty())
       error.withHint(absl::StrCat("did you mean '", near, "'?"));
     return false;
   }

@@ -75,13 +75,21 @@ Value Elaborator::checkType(const TypeSyntax &type, Value value, Span span,
   if (*dtype != Emitter::dtypeOf(value)) {
     std::string name(nameOf(*dtype));
     mismatch(absl::StrCat("element type ", name))
-        .withHint(absl::StrCat("convert it with ", name, "(...)"));
+        .withHint(what.starts_with("the input ")
+                      ? absl::StrCat("declare it with the type of the file, ",
+                                     std::string(nameOf(Emitter::dtypeOf(value))),
+                                     ", and convert it then: ", name, "(x)")
+                      : absl::StrCat("convert it with ", name, "(...)"));
     return {};
   }
   if (type.dims.size() != dims.size()) {
-    mismatch(type.dims.empty()
-                 ? "a scalar"
-                 : absl::StrCat(type.dims.size(), type.dims.size() == 1 ? " axis" : " axes"));
+    Diagnostic &error =
+        mismatch(type.dims.empty()
+                     ? "a scalar"
+                     : absl::StrCat(type.dims.size(), type.dims.size() == 1 ? " axis" : " axes"));
+    if (type.dims.empty())
+      error.withHint(absl::StrCat(
+          "a type without sizes is a scalar; a tensor with axes is written ", type.name, "[N, 3]"));
     return {};
   }
   for (size_t i = 0; i < dims.size(); ++i) {

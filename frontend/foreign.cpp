@@ -27,6 +27,16 @@ constexpr const char *NoEmptyValue =
 constexpr const char *Reshape = "write reshape(x, [2, -1])";
 constexpr const char *Product = "the product of matrices is written matmul(a, b)";
 constexpr const char *Cut = "a value that is not differentiated is written stop_gradient(x)";
+constexpr const char *CrossEntropy =
+    "a loss is a function: mean(nn.cross_entropy(logits, labels)), of logits";
+constexpr const char *BinaryLoss =
+    "a loss is a function: mean(nn.binary_cross_entropy(logits, targets)), of logits";
+constexpr const char *BatchNorm =
+    "write use norm = nn.batch_norm(); the number of channels is that of its argument";
+constexpr const char *Chain =
+    "use layers = [nn.dense(units: 8), nn.dense(units: 3)], and a loop applies them";
+constexpr const char *Recurrent =
+    "a recurrent layer is a block applied in a loop: for t in 0..T { h = cell(x[:, t], h) }";
 
 constexpr Pair Names[] = {
     {"range", "a range is written 0..n, or 1..=n with its upper end"},
@@ -82,7 +92,33 @@ constexpr Pair Names[] = {
     {"Dense", "a dense layer is an instance: use layer = nn.dense(units: 10)"},
     {"printf", "write print(\"x is {x}\")"},
     {"println", "write print(\"x is {x}\")"},
-    {"exit", "a run stops where an assertion fails: assert c, \"why\""},
+    {"MSELoss", "a loss is a function: nn.mse(prediction, target)"},
+    {"mse_loss", "a loss is a function: nn.mse(prediction, target)"},
+    {"L1Loss", "a loss is a function: nn.mae(prediction, target)"},
+    {"l1_loss", "a loss is a function: nn.mae(prediction, target)"},
+    {"CrossEntropyLoss", CrossEntropy},
+    {"cross_entropy_loss", CrossEntropy},
+    {"nll_loss", CrossEntropy},
+    {"NLLLoss", CrossEntropy},
+    {"BCELoss", BinaryLoss},
+    {"BCEWithLogitsLoss", BinaryLoss},
+    {"BatchNorm1d", BatchNorm},
+    {"BatchNorm2d", BatchNorm},
+    {"Sequential", Chain},
+    {"sequential", Chain},
+    {"ModuleList", "a list of instances: use layers = [nn.dense(units: 8) for i in 0..3]"},
+    {"Parameter", "a variable that is trained: param W: f32[2, 3] = nn.glorot()"},
+    {"RNN", Recurrent},
+    {"LSTM", Recurrent},
+    {"GRU", Recurrent},
+    {"functional", "functions of layers and losses stand in nn itself: nn.gelu(x)"},
+    {"Module",
+     "a model is a block that owns instances: block net(x) { use a = nn.dense(units: 3) }"},
+    {"manual_seed", "the seed belongs to the run: pdc run --seed 3"},
+    {"masked_fill", "write where(condition, value, x)"},
+    {"quit", "a session ends with :quit"},
+    {"help", "in a session :help lists the commands; the manual is 'pdc doc NAME'"},
+    {"exit", "a run stops where an assertion fails: assert c, \"why\"; a session ends with :quit"},
     {"raise", "a run stops where an assertion fails: assert c, \"why\""},
     {"pass", "an empty body is written { }"},
 };

@@ -194,6 +194,16 @@ std::string hintForForeignSyntax(const Mistake &at) {
     return "a value cannot start with '{'; a list is written [a, b]";
   if (at.expected.isStatement && (type == P::FLOOR_DIV || type == P::SLASH))
     return "a comment starts with #";
+  if (previous == P::RANGE && type == P::DOT)
+    return "there is no '...'; an axis that stays whole is written ':'";
+  // x[0:2], x[:2], x[:-1]: the colon itself is an index, so the error is at it or behind it.
+  if (dynamic_cast<const P::IndexExprContext *>(at.context) &&
+      (type == P::COLON || previous == P::COLON))
+    return "a part of an axis is written a..b, ..b or a.., as in x[0..2]";
+  if (isInside(at.context, P::RuleMinimize) && contains(at.expected.words, "'with'"))
+    return "a step needs an optimizer: minimize loss with optim.sgd(lr: 0.1)";
+  if (type == P::OVER || type == P::VIA || type == P::WITH)
+    return "the order is: minimize loss over parameters via transform with optimizer(...)";
   if (type == P::COLON && at.beforePrevious && at.beforePrevious->getType() == P::IN)
     return "a range is written 0..n";
   if (type == P::COLON && contains(at.expected.words, "'{'"))

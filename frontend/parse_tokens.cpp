@@ -329,6 +329,8 @@ void TokenPreparer::takeStray(const Token &token) {
                                                  ") means nothing here"));
   if (text == "“" || text == "”" || text == "„")
     error.withHint("strings are written between plain double quotes, \"...\"");
+  else if (text == "?")
+    error.withHint("a choice is written if c { a } else { b }");
   else if (first >= 0x80)
     error.withHint("names consist of the letters a to z, A to Z, digits and '_'");
 }

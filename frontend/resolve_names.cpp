@@ -235,6 +235,8 @@ void Resolver::elementType(TypeSyntax &node) {
     error.withSecondary(decl->span, absl::StrCat("'", node.name, "' is declared here"));
   else if (std::string nearest = findNearest(node.name, types); !nearest.empty())
     error.withHint(absl::StrCat("did you mean '", nearest, "'?"));
+  else
+    error.withHint("types are such as f32, i64, bool, and f32[N, 3] for a tensor with axes");
 }
 
 void Resolver::reportHidden(const std::string &name, Span span, const ScopeStack::Found &found) {
@@ -299,7 +301,8 @@ std::string Resolver::suggest(const std::string &name) const {
                         found);
   if (std::string nearest = findNearest(name, candidates); !nearest.empty())
     return absl::StrCat("did you mean '", nearest, "'?");
-  return isCapital(name) ? "a dimension variable is known where the shape of an argument names it"
+  return isCapital(name) ? "a dimension variable is known in the block whose arguments name it in "
+                           "their types, and not in blocks inside that one"
                          : "";
 }
 
