@@ -177,6 +177,9 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
   if (onlyStates && different.empty())
     absl::StrAppend(&message, "\n  hint: these are states of optimizers; --only NAME loads the ",
                     "variables in the scope NAME, with the states that both have");
+  else if (missing.empty() && different.empty() && only.empty())
+    absl::StrAppend(&message, "\n  hint: --only NAME loads the variables in the scope NAME of the ",
+                    "program and leaves out the rest of the file");
   return absl::InvalidArgumentError(message);
 }
 
