@@ -16,6 +16,20 @@ static std::optional<int64_t> known(AffineExpr size) {
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
+/// What kind of matrix product a contraction of these sizes is.
+static GemmSpec specOf(ContractionOpInterface op, const ContractionForm &form, AffineExpr m,
+                       AffineExpr n, AffineExpr k) {
+  GemmSpec spec;
+  spec.isF64 = getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+  spec.transA = form.transA;
+  spec.transB = form.transB;
+  spec.m = known(m), spec.n = known(n), spec.k = known(k);
+  // A sum that goes on with other chains is a product for each leaf, in the place of its leaves.
+  spec.accumulate = isa<UpdateOpInterface>(*op);
+  spec.leafK = op.getContractionRule().leaves && !spec.accumulate;
+  return spec;
+}
+
 Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
   ContractionForm form = contractionForm(op.getContractionRule());
   MLIRContext *context = op.getContext();
@@ -27,15 +41,8 @@ Kernel buildContractionKernel(ContractionOpInterface op, KernelBuilder &k) {
   AffineExpr batch = sizeOf(form.lhsBatch, lhsDims), m = sizeOf(form.lhsFree, lhsDims);
   AffineExpr n = sizeOf(form.rhsFree, rhsDims), kk = sizeOf(form.lhsSummed, lhsDims);
 
-  GemmSpec spec;
-  spec.isF64 = getElementTypeOrSelf(op->getResult(0).getType()).isF64();
-  spec.transA = form.transA;
-  spec.transB = form.transB;
-  spec.m = known(m), spec.n = known(n), spec.k = known(kk);
-  // A sum that goes on with other chains is a product for each leaf, in the place of its leaves.
-  bool isCut = op.getContractionRule().leaves, isOpen = isa<UpdateOpInterface>(*op);
-  spec.leafK = isCut && !isOpen;
-  spec.accumulate = isOpen;
+  GemmSpec spec = specOf(op, form, m, n, kk);
+  bool isCut = op.getContractionRule().leaves, isOpen = spec.accumulate;
   Value sizeM = k.size(m), sizeN = k.size(n), sizeK = k.size(kk), terms = sizeK, count = k.c(1);
   if (isCut && isOpen) {
     count = k.leafCount(k.size(lhsDims[form.lhsSummed.front()]), op->getResult(0));
