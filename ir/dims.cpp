@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/dims.h"
 #include "ir/ops/control.h"
+#include "ir/ops/part.h"
 #include "ir/ops/shape.h"
 
 using namespace mlir;
@@ -135,8 +136,12 @@ AffineExpr ShapeAnalysis::valueOf(Value scalar) {
   if (found != scalars_.end())
     return found->second;
   AffineExpr expr = computeScalar(scalar);
-  if (!expr)
-    expr = newSymbol({scalar, true, 0}, scalar.getContext());
+  if (!expr) {
+    // Where a part of an axis begins is inside of it.
+    auto part = scalar.getDefiningOp<PartBeginOp>();
+    int64_t bound = part ? boundOf(valueOf(part.getN())).value_or(0) : 0;
+    expr = newSymbol({scalar, true, bound}, scalar.getContext());
+  }
   scalars_[scalar] = expr;
   return expr;
 }

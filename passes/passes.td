@@ -47,6 +47,49 @@ def SimplifySizes : Pass<"pdg-simplify-sizes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def SplitBatch : Pass<"pdg-split-batch", "::mlir::ModuleOp"> {
+  let summary = "Cuts the batches of a program into slices and joins partial sums";
+  let description = [{
+    Each field of a batch becomes as many slices as there are replicas, and so does what is computed
+    from it, as far as the sharding rules say. Variables, sizes and random values stay whole. The
+    result is an ordinary graph. Runs after pdg-simplify-sizes, which asks sizes of whole fields.
+
+    If the number of replicas divides L(batch), slices are whole leaves of the sums over a batch, so
+    that the result has the bits of the input.
+
+    Input:
+    ```mlir
+    pdg.for_each @train {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>):
+      %e = pdg.exp %x : tensor<?xf32>
+      %s = pdg.sum %e axis 0 : tensor<?xf32>
+      pdg.assign <"s">, %s : tensor<f32>
+    }
+    ```
+    Output, with `replicas=2`:
+    ```mlir
+    pdg.for_each @train {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>):
+      %n = pdg.dim %x axis 0 : tensor<?xf32>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %half = pdg.part_begin %n part 1 of 2 leaves
+      %n0 = pdg.sub %half, %zero : tensor<i64>, tensor<i64>
+      %n1 = pdg.sub %n, %half : tensor<i64>, tensor<i64>
+      %x0 = pdg.part %x axis 0 from %zero size %n0 : tensor<?xf32>
+      %x1 = pdg.part %x axis 0 from %half size %n1 : tensor<?xf32>
+      %e0 = pdg.exp %x0 : tensor<?xf32>
+      %e1 = pdg.exp %x1 : tensor<?xf32>
+      %s0 = pdg.sum %e0 axis 0 : tensor<?xf32>
+      %s1 = pdg.sum %e1 axis 0 : tensor<?xf32>
+      %s = pdg.add %s0, %s1 : tensor<f32>, tensor<f32>
+      pdg.assign <"s">, %s : tensor<f32>
+    }
+    ```
+  }];
+  let options = [Option<"replicas", "replicas", "int64_t", "1", "Number of slices">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def FoldIntoConvolutions : Pass<"pdg-fold-into-convolutions", "::mlir::ModuleOp"> {
   let summary = "Adds the bias and the relu behind a convolution in the convolution";
   let description = [{

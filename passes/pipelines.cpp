@@ -21,6 +21,13 @@ void buildGraphPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+void buildSplitPipeline(OpPassManager &pm, int64_t replicas) {
+  pm.addPass(createSimplifySizes());
+  pm.addPass(createSplitBatch({replicas}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void buildNativePipeline(OpPassManager &pm) {
   pm.addPass(createForwardVariables());
   pm.addPass(createCanonicalizeContractions());

@@ -10,7 +10,10 @@ namespace pdg {
 /// and what code is generated from.
 void buildGraphPipeline(mlir::OpPassManager &pm);
 
-/// From that graph to fused groups, what native code is made of.
+/// From that graph to one whose batches are cut into `replicas` slices, with the same meaning.
+void buildSplitPipeline(mlir::OpPassManager &pm, int64_t replicas);
+
+/// From either graph to fused groups, what native code is made of.
 void buildNativePipeline(mlir::OpPassManager &pm);
 
 /// Makes the pipelines known to pdc-opt by name: `--pdg-graph-pipeline`, `--pdg-native-pipeline`.

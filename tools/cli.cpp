@@ -4,6 +4,8 @@
 
 #include "frontend/names.h"
 
+#include <absl/strings/numbers.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -98,6 +100,20 @@ void addIsaOption(CLI::App &command, std::string &isa) {
   command.add_option("--isa", isa, "Instructions to generate; without it the machine's best")
       ->type_name("avx2|avx512")
       ->check(CLI::IsMember({"avx2", "avx512"}).description(""));
+}
+
+void addReplicasOption(CLI::App &command, int64_t &replicas) {
+  command
+      .add_option_function<std::string>(
+          "--replicas",
+          [&replicas](const std::string &text) {
+            bool isNumber = absl::SimpleAtoi(text, &replicas);
+            if (!isNumber || replicas < 1 || replicas > 1024)
+              throw CLI::ValidationError("--replicas",
+                                         "expects a number of 1 to 1024, got '" + text + "'");
+          },
+          "Slices of each batch, as many trainers would compute them (default 1)")
+      ->type_name("N");
 }
 
 /// Makes the parser's complaint one line with a hint. Returns the exit code.

@@ -30,6 +30,9 @@ void addExecutionOptions(CLI::App &command, RunArguments &options);
 /// Adds `--isa`.
 void addIsaOption(CLI::App &command, std::string &isa);
 
+/// Adds `--replicas`.
+void addReplicasOption(CLI::App &command, int64_t &replicas);
+
 /// Splits "NAME=VALUE". Returns what is wrong, or an empty text.
 std::string parseSet(const std::string &text, std::pair<std::string, std::string> &set);
 

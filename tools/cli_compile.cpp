@@ -27,7 +27,8 @@ void addEmitCommand(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand("emit", "Prints a stage of the compilation");
   command->footer(
       "\nStages, in order: ast the parsed script, graph the pdg dialect, grad with\n"
-      "derivatives, loops what native code is made of, llvm LLVM IR, asm machine code.");
+      "derivatives, split with slices of batches (--replicas), loops what native code is made of,\n"
+      "llvm LLVM IR, asm machine code.");
   addProgramOptions(*command, options->program);
   command->add_option("--stage", options->stage, "The stage to print")
       ->type_name(stageNames())
@@ -38,6 +39,7 @@ void addEmitCommand(CLI::App &app, int &exitCode) {
   command->add_option("--dump-stages", options->dumpStages, "Writes one file per stage to a folder")
       ->type_name("DIR");
   addIsaOption(*command, options->isa);
+  addReplicasOption(*command, options->replicas);
   command->callback([options, &exitCode] {
     if (options->stage.empty() && options->dumpStages.empty())
       throw CLI::ValidationError("--stage", "expects one of " + stageNames() +

@@ -142,6 +142,7 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   addInputOptions(*command, *options);
   addOutputOptions(*command, *options);
   addExecutionOptions(*command, *options);
+  addReplicasOption(*command, options->replicas);
   command->callback([options, &exitCode] { exitCode = runCommand(*options); });
 }
 

@@ -111,6 +111,10 @@ int emitCommand(const EmitArguments &arguments) {
   ends = ends || (isGood && isDone("graph", [&] { return textOf(compilation.module()); }));
   isGood = isGood && (ends || compilation.simplify());
   ends = ends || (isGood && isDone("grad", [&] { return textOf(compilation.module()); }));
+  isGood = isGood && (ends || compilation.split(arguments.replicas));
+  // Without replicas there is no such stage, unless somebody asks for it.
+  if (isGood && !ends && (arguments.replicas > 1 || arguments.stage == "split"))
+    ends = isDone("split", [&] { return textOf(compilation.module()); });
   if (isGood && !ends)
     status = emitNativeStages(compilation, arguments, writer);
   if (int exitCode = compilation.report(); exitCode != 0)

@@ -55,6 +55,7 @@ struct RunArguments {
   bool quiet = false;            ///< `--quiet`: no progress bar, no notes.
   bool checkNan = false;         ///< `--check-nan`.
   std::string isa;               ///< `--isa`: "avx2", "avx512", or empty for the machine's best.
+  int64_t replicas = 1;          ///< `--replicas`: slices of a batch.
 };
 
 /// Options of `pdc check`.
@@ -69,6 +70,7 @@ struct EmitArguments {
   std::string output;     ///< `-o`, or empty: standard output.
   std::string dumpStages; ///< `--dump-stages DIR`, or empty.
   std::string isa;        ///< As in RunArguments.
+  int64_t replicas = 1;   ///< As in RunArguments.
 };
 
 /// Options of `pdc fmt`.
@@ -78,7 +80,7 @@ struct FormatArguments {
 };
 
 /// The stages that `pdc emit --stage` prints, in the order of compilation.
-inline constexpr std::array<std::string_view, 6> emitStages = {"ast",   "graph", "grad",
+inline constexpr std::array<std::string_view, 7> emitStages = {"ast",   "graph", "grad", "split",
                                                                "loops", "llvm",  "asm"};
 
 /// Compiles and runs a script. Returns an exit code.

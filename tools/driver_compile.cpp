@@ -152,4 +152,12 @@ bool Compilation::simplify() {
   return succeeded(passes.run(*module_)) && !diagnostics_.hasErrors();
 }
 
+bool Compilation::split(int64_t replicas) {
+  if (replicas == 1)
+    return true;
+  PassManager passes(&context_);
+  buildSplitPipeline(passes, replicas);
+  return succeeded(passes.run(*module_)) && !diagnostics_.hasErrors();
+}
+
 } // namespace pdg

@@ -30,8 +30,10 @@ public:
   bool elaborate();
   /// Differentiates and simplifies the graph.
   bool simplify();
+  /// Cuts the batches into `replicas` slices; nothing to do for 1.
+  bool split(int64_t replicas);
   /// The steps after load().
-  bool compile() { return elaborate() && simplify(); }
+  bool compile(int64_t replicas = 1) { return elaborate() && simplify() && split(replicas); }
 
   /// True if the script declares an input of this name, or is a module. After load().
   bool hasInput(std::string_view name) const;

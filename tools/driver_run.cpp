@@ -209,7 +209,7 @@ int runCommand(const RunArguments &arguments) {
   std::optional<Executable> program;
   if (compilation.load()) {
     compilation.setInputs(typesOf(*feeds, compilation), arraysOf(*feeds));
-    if (compilation.compile())
+    if (compilation.compile(arguments.replicas))
       program = makeExecutable(compilation, arguments);
   }
   if (int exitCode = compilation.report(); !program)

@@ -352,6 +352,11 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
   } else if (op == "dim") {
     for (int64_t axis : {0, 1})
       m.add({{F32, {4, 5}}}, "{" + number("axis", axis) + "}", "b");
+  } else if (op == "part_begin") {
+    for (const char *leaves : {"", ", leaves"})
+      for (auto [part, of] : {std::pair(0, 1), {1, 2}, {1, 3}, {2, 3}, {3, 4}, {7, 16}, {5, 5}})
+        m.add({{I64, {}, 3000}},
+              "{" + number("part", part) + ", " + number("of", of) + leaves + "}");
   } else if (op == "reshape") {
     shapeCases(m, {{{4, 6}, {3, 8}}, {{1}, {}}, {{}, {1, 1}}, {{0, 3}, {5, 0}}, {{30}, {2, 3, 5}}});
   } else if (op == "broadcast") {
@@ -395,9 +400,10 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
 }
 
 bool hasNoCases(StringRef op) {
-  static const char *const names[] = {
-      "program", "yield",  "if",    "for",    "for_each",    "fused",  "gradient", "variable",
-      "read",    "assign", "input", "source", "source_size", "assert", "fetch",    "print"};
+  static const char *const names[] = {"program", "yield",    "if",          "for",    "for_each",
+                                      "fused",   "gradient", "variable",    "read",   "assign",
+                                      "input",   "source",   "source_size", "assert", "fetch",
+                                      "print",   "part"};
   return llvm::is_contained(names, op.drop_front(strlen("pdg.")));
 }
 

@@ -1,0 +1,366 @@
+// Cuts the batches of a program into slices: what can be computed on slices is, in as many copies,
+// and partial sums are joined as the upper levels of the tree of the whole sum.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/expr.h"
+#include "ir/interpret/evaluate_leaves.h"
+#include "ir/ops/elementwise_binary.h"
+#include "ir/ops/layout.h"
+#include "ir/ops/leaves.h"
+#include "ir/ops/part.h"
+#include "ir/ops/shape.h"
+#include "passes/distribute/split_states.h"
+#include "passes/passes.h"
+
+namespace pdg {
+#define GEN_PASS_DEF_SPLITBATCH
+#include "passes/passes.h.inc"
+} // namespace pdg
+
+using namespace mlir;
+
+namespace pdg {
+namespace {
+
+using Values = SmallVector<Value>;
+
+/// Rewrites a program whose splits are known.
+class Splitter {
+public:
+  Splitter(SplitStates &states, int64_t slices) : states_(states), slices_(slices) {}
+  void rewrite(Block &block);
+  /// Removes what was replaced by slices.
+  void finish();
+
+private:
+  /// Where the slices of values with so many rows to an example begin, the end of the last one
+  /// included, and how long they are.
+  struct Cuts {
+    Values begins, sizes;
+  };
+  const Cuts &cutsOf(Split split);
+  Value gather(OpBuilder &b, Value value);
+  Value sliceOfWhole(OpBuilder &b, Value whole, Split split, int64_t slice);
+  Value slice(OpBuilder &b, Value value, Split split, int64_t slice);
+  void setShape(Operation *op, int64_t axis, Value size);
+  Operation *cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &plan, int64_t slice);
+  Value openSum(OpBuilder &b, Operation *sum);
+  Value join(OpBuilder &b, Operation *op, Values parts, const SlicedOp &plan);
+  void rewriteOp(Operation *op);
+  void rewriteRegions(Operation *op);
+  void splitArguments(Operation *op, Block &body, unsigned count);
+  void rewriteYield(Block &block, ArrayRef<Split> splits);
+  Values expand(OpBuilder &b, ValueRange values, ArrayRef<Split> splits);
+
+  SplitStates &states_;
+  int64_t slices_;
+  DenseMap<Value, Values> parts_; ///< The slices of a split value.
+  DenseMap<std::pair<const Partition *, int64_t>, Cuts> cuts_;
+  SmallVector<Operation *> replaced_;
+  SmallVector<BlockArgument> replacedArguments_;
+};
+
+//===- Slices --------------------------------------------------------------===//
+
+const Splitter::Cuts &Splitter::cutsOf(Split split) {
+  auto [place, isNew] = cuts_.try_emplace({split.partition, split.rows});
+  Cuts &cuts = place->second;
+  if (!isNew)
+    return cuts;
+  ForEachOp loop = split.partition->loop;
+  Location loc = loop.getLoc();
+  Block &body = loop.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  Value count = DimOp::create(b, loc, body.getArgument(1), 0);
+  for (int64_t r = 0; r <= slices_; ++r) {
+    Value begin =
+        r == 0 ? sizeConstant(b, loc, 0)
+        : r == slices_
+            ? count
+            : PartBeginOp::create(b, loc, count, r, slices_, split.partition->plain).getResult();
+    TensorExpr rows{b, loc, begin};
+    cuts.begins.push_back(
+        split.rows == 1 ? begin : (rows * rows.with(sizeConstant(b, loc, split.rows))).value);
+  }
+  for (int64_t r = 0; r < slices_; ++r) {
+    TensorExpr end{b, loc, cuts.begins[r + 1]};
+    cuts.sizes.push_back((end - end.with(cuts.begins[r])).value);
+  }
+  return cuts;
+}
+
+/// The whole of `value`.
+Value Splitter::gather(OpBuilder &b, Value value) {
+  Split split = states_.of(value);
+  auto argument = dyn_cast<BlockArgument>(value);
+  // The fields of a batch are there anyway.
+  if (!split || (argument && split.partition->loop == argument.getOwner()->getParentOp()))
+    return value;
+  Values parts = parts_.lookup(value);
+  while (parts.size() > 1) {
+    Values next;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      next.push_back(i + 1 == parts.size()
+                         ? parts[i]
+                         : ConcatOp::create(b, value.getLoc(), parts[i], parts[i + 1], split.axis)
+                               .getResult());
+    parts = std::move(next);
+  }
+  return parts.front();
+}
+
+/// Puts the length of a slice into the shape argument of `op`, if it has one: an attribute `shape`,
+/// and as last operands the sizes that it does not know.
+void Splitter::setShape(Operation *op, int64_t axis, Value size) {
+  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
+  if (!shape)
+    return;
+  unsigned before = llvm::count(shape.asArrayRef().take_front(axis), ShapedType::kDynamic);
+  unsigned all = llvm::count(shape.asArrayRef(), ShapedType::kDynamic);
+  op->setOperand(op->getNumOperands() - all + before, size);
+}
+
+Value Splitter::sliceOfWhole(OpBuilder &b, Value whole, Split split, int64_t slice) {
+  const Cuts &cuts = cutsOf(split);
+  // What is repeated along this axis is repeated less often.
+  Operation *op = whole.getDefiningOp();
+  if (auto shardable = dyn_cast_or_null<ShardableOpInterface>(op);
+      shardable && op->getAttrOfType<DenseI64ArrayAttr>("shape") &&
+      cast<RankedTensorType>(whole.getType()).isDynamicDim(split.axis)) {
+    ShardingRule rule = shardable.getShardingRule();
+    int factor = rule.empty() ? -1 : rule.results[0][split.axis];
+    bool isInOperand = factor < 0 || llvm::any_of(
+                                         rule.operands,
+                                         [&](ArrayRef<int> factors) {
+                                           return axisWithFactor(factors, factor) >= 0;
+                                         });
+    if (!isInOperand && rule.kinds[factor] == FactorKind::Parallel) {
+      Operation *repeated = b.clone(*op);
+      setShape(repeated, split.axis, cuts.sizes[slice]);
+      return repeated->getResult(0);
+    }
+  }
+  return PartOp::create(b, whole.getLoc(), whole, cuts.begins[slice], cuts.sizes[slice],
+                        split.axis);
+}
+
+/// Slice number `slice` of `value`, cut as `split` says.
+Value Splitter::slice(OpBuilder &b, Value value, Split split, int64_t slice) {
+  if (states_.of(value) == split)
+    return parts_.lookup(value)[slice];
+  return sliceOfWhole(b, gather(b, value), split, slice);
+}
+
+//===- Ops -----------------------------------------------------------------===//
+
+Operation *Splitter::cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &plan,
+                                  int64_t number) {
+  ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
+  Values operands;
+  for (auto [operand, factors] : llvm::zip(op->getOperands(), rule.operands)) {
+    int64_t axis = axisWithFactor(factors, plan.factor);
+    operands.push_back(
+        axis < 0 ? gather(b, operand)
+                 : slice(b, operand, {plan.terms.partition, axis, plan.terms.rows}, number));
+  }
+  Operation *clone = b.clone(*op);
+  clone->setOperands(operands);
+  if (plan.result)
+    setShape(clone, plan.result.axis, cutsOf(plan.result).sizes[number]);
+  SmallVector<Type> types;
+  LogicalResult inferred = cast<InferTypeOpInterface>(clone).inferReturnTypes(
+      op->getContext(), op->getLoc(), clone->getOperands(), clone->getDiscardableAttrDictionary(),
+      clone->getPropertiesStorage(), clone->getRegions(), types);
+  assert(succeeded(inferred) && "slices have the element types and other sizes of the whole");
+  (void)inferred;
+  clone->getResult(0).setType(types.front());
+  return clone;
+}
+
+/// The sum `sum`, a new op, with at most its share of the 16 leaves.
+Value Splitter::openSum(OpBuilder &b, Operation *sum) {
+  auto type = cast<RankedTensorType>(sum->getResult(0).getType());
+  SmallVector<int64_t> shape{std::max<int64_t>(kMaxLeaves / slices_, 1)};
+  llvm::append_range(shape, type.getShape());
+  Location loc = sum->getLoc();
+  Value zero = scalarConstant(b, loc, type, 0);
+  Value none = BroadcastOp::create(b, loc, zero, ValueRange(), shape);
+  Value leaves = cast<LeavesOpInterface>(sum).addToLeaves(b, none);
+  sum->erase();
+  return JoinLeavesOp::create(b, loc, leaves);
+}
+
+/// One value of those of all slices: a tree, neighbours first; an odd one moves up.
+Value Splitter::join(OpBuilder &b, Operation *op, Values parts, const SlicedOp &plan) {
+  auto reduction = dyn_cast<ReductionOpInterface>(op);
+  auto joinTwo = [&](Value x, Value y) -> Value {
+    if (plan.kind == FactorKind::Sum)
+      return (TensorExpr{b, op->getLoc(), x} + TensorExpr{b, op->getLoc(), y}).value;
+    if (reduction.getReductionKind() == ReductionKind::Max)
+      return MaximumOp::create(b, op->getLoc(), x, y);
+    return MinimumOp::create(b, op->getLoc(), x, y);
+  };
+  while (parts.size() > 1) {
+    Values next;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      next.push_back(i + 1 == parts.size() ? parts[i] : joinTwo(parts[i], parts[i + 1]));
+    parts = std::move(next);
+  }
+  return parts.front();
+}
+
+void Splitter::rewriteOp(Operation *op) {
+  OpBuilder b(op);
+  SlicedOp plan = states_.planOf(op);
+  if (plan.kind == FactorKind::Whole) {
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(gather(b, operand.get()));
+    return;
+  }
+  Values parts;
+  for (int64_t r = 0; r < slices_; ++r) {
+    Operation *clone = cloneOnSlice(b, op, plan, r);
+    parts.push_back(plan.opensLeaves ? openSum(b, clone) : clone->getResult(0));
+  }
+  if (plan.result)
+    parts_[op->getResult(0)] = parts;
+  else
+    op->getResult(0).replaceAllUsesWith(join(b, op, parts, plan));
+  replaced_.push_back(op);
+}
+
+//===- Regions -------------------------------------------------------------===//
+
+/// The values, with the slices of those that are split.
+Values Splitter::expand(OpBuilder &b, ValueRange values, ArrayRef<Split> splits) {
+  Values result;
+  for (auto [value, split] : llvm::zip(values, splits))
+    if (!split)
+      result.push_back(gather(b, value));
+    else
+      for (int64_t r = 0; r < slices_; ++r)
+        result.push_back(slice(b, value, split, r));
+  return result;
+}
+
+static Type typeOfSlice(Type type, Split split) {
+  auto tensor = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape[split.axis] = ShapedType::kDynamic;
+  return RankedTensorType::get(shape, tensor.getElementType());
+}
+
+/// Gives the region of `op` the slices of what it carries, the last `count` arguments, and those of
+/// its batch.
+void Splitter::splitArguments(Operation *op, Block &body, unsigned count) {
+  unsigned first = body.getNumArguments() - count;
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  SmallVector<BlockArgument> arguments(body.getArguments());
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    Split split = states_.of(argument);
+    if (!split)
+      continue;
+    if (i < first) {
+      cutsOf(split);
+      b.setInsertionPointAfterValue(cutsOf(split).sizes.back());
+      for (int64_t r = 0; r < slices_; ++r)
+        parts_[argument].push_back(sliceOfWhole(b, argument, split, r));
+      continue;
+    }
+    for (int64_t r = 0; r < slices_; ++r)
+      parts_[argument].push_back(body.insertArgument(
+          argument.getArgNumber(), typeOfSlice(argument.getType(), split), argument.getLoc()));
+    replacedArguments_.push_back(argument);
+  }
+}
+
+void Splitter::rewriteYield(Block &block, ArrayRef<Split> splits) {
+  auto yield = cast<YieldOp>(block.getTerminator());
+  OpBuilder b(yield);
+  Values values = expand(b, yield.getValues(), splits);
+  Value goesOn = yield.getGoesOn();
+  YieldOp::create(b, yield.getLoc(), values, goesOn ? gather(b, goesOn) : Value());
+  yield.erase();
+}
+
+void Splitter::rewriteRegions(Operation *op) {
+  unsigned count = op->getNumResults();
+  bool isLoop = op->getRegion(0).front().getNumArguments() > 0;
+  SmallVector<Split> splits =
+      llvm::map_to_vector(op->getResults(), [&](Value result) { return states_.of(result); });
+  OpBuilder b(op);
+  unsigned own = op->getNumOperands() - (isLoop ? count : 0);
+  OperationState state(op->getLoc(), op->getName());
+  for (Value operand : op->getOperands().take_front(own))
+    state.operands.push_back(gather(b, operand));
+  if (isLoop)
+    llvm::append_range(state.operands, expand(b, op->getOperands().drop_front(own), splits));
+  for (auto [result, split] : llvm::zip(op->getResults(), splits))
+    state.types.append(split ? slices_ : 1,
+                       split ? typeOfSlice(result.getType(), split) : result.getType());
+  state.addAttributes(op->getAttrs());
+  for (Region &region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  Operation *next = b.create(state);
+  if (Partition *partition = states_.partitionOf(op))
+    partition->loop = cast<ForEachOp>(next);
+  unsigned at = 0;
+  for (auto [result, split] : llvm::zip(op->getResults(), splits)) {
+    if (!split)
+      result.replaceAllUsesWith(next->getResult(at++));
+    else
+      for (int64_t r = 0; r < slices_; ++r)
+        parts_[result].push_back(next->getResult(at++));
+  }
+  replaced_.push_back(op);
+  for (Region &region : next->getRegions()) {
+    if (isLoop)
+      splitArguments(next, region.front(), count);
+    rewrite(region.front());
+    rewriteYield(region.front(), splits);
+  }
+}
+
+void Splitter::rewrite(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    if (op->getNumRegions())
+      rewriteRegions(op);
+    else
+      rewriteOp(op);
+}
+
+void Splitter::finish() {
+  for (Operation *op : llvm::reverse(replaced_)) {
+    op->dropAllUses();
+    op->erase();
+  }
+  for (BlockArgument argument : llvm::reverse(replacedArguments_))
+    argument.getOwner()->eraseArgument(argument.getArgNumber());
+}
+
+//===- The pass ------------------------------------------------------------===//
+
+struct SplitBatchPass : impl::SplitBatchBase<SplitBatchPass> {
+  using SplitBatchBase::SplitBatchBase;
+
+  void runOnOperation() override {
+    if (replicas < 1 || replicas > 1024) {
+      getOperation().emitError("expects 1 to 1024 replicas, got ") << replicas;
+      return signalPassFailure();
+    }
+    if (replicas == 1)
+      return;
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      SplitStates states(replicas);
+      states.analyze(program.getBody().front());
+      Splitter splitter(states, replicas);
+      splitter.rewrite(program.getBody().front());
+      splitter.finish();
+    }
+  }
+};
+
+} // namespace
+} // namespace pdg

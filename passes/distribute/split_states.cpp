@@ -1,0 +1,190 @@
+// Walks forward from the fields of batches and asks each op's sharding rule how slices pass.
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/distribute/split_states.h"
+#include "ir/interpret/evaluate_elementwise.h"
+#include "ir/interpret/evaluate_leaves.h"
+
+using namespace mlir;
+
+namespace pdg {
+
+/// Loops inside more loops than this carry whole values: each level is walked more than once to
+/// find what it can carry in slices.
+static constexpr unsigned MaxCarryDepth = 4;
+
+/// From so many terms on a sum has as many leaves as it may have at most, and so may its parts:
+/// the leaves of a part are then no longer those that the whole sum has there.
+static constexpr int64_t FullLeaves = 2 * 16 * kMaxLeaves;
+
+int64_t axisWithFactor(ArrayRef<int> factors, int factor) {
+  auto found = llvm::find(factors, factor);
+  return found == factors.end() ? -1 : found - factors.begin();
+}
+
+OperandRange yieldedValues(Block &block) {
+  return cast<YieldOp>(block.getTerminator()).getValues();
+}
+
+void SplitStates::set(Value value, Split split) {
+  if (split)
+    states_[value] = split;
+  else
+    states_.erase(value);
+}
+
+Partition *SplitStates::partitionOf(Operation *loop) const {
+  auto found = partitions_.find(loop);
+  return found == partitions_.end() ? nullptr : found->second.get();
+}
+
+//===- One op --------------------------------------------------------------===//
+
+/// The number of elements of a row of `value`; nothing if only the run knows it.
+static std::optional<int64_t> rowSize(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t size = 1;
+  for (int64_t length : type.getShape().drop_front())
+    if (ShapedType::isDynamic(length) || llvm::MulOverflow(size, length, size))
+      return std::nullopt;
+  return size;
+}
+
+/// The split of the result of an op that computes slices of its result from slices of operands.
+static Split splitResult(Operation *op, const ShardingRule &rule, int factor, Split terms) {
+  int64_t axis = axisWithFactor(rule.results[0], factor);
+  if (axis < 0)
+    return {};
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  // A shape argument says the size of this axis by a number: there is no operand to change.
+  if (op->getAttrOfType<DenseI64ArrayAttr>("shape") && !type.isDynamicDim(axis))
+    return {};
+  if (!isa<ViewOpInterface>(op))
+    return {terms.partition, axis, terms.rows};
+  // The same elements in rows of another length: an example must end where a row does.
+  auto from = rowSize(op->getOperand(0)), to = rowSize(op->getResult(0));
+  int64_t elements = 0;
+  if (axis != 0 || terms.axis != 0 || !from || !to || *to == 0 ||
+      llvm::MulOverflow(terms.rows, *from, elements) || elements % *to != 0)
+    return {};
+  return {terms.partition, axis, elements / *to};
+}
+
+/// Whether the sum `op` can be made of sums over slices, and how.
+static SlicedOp planSum(Operation *op, SlicedOp plan) {
+  const Partition &partition = *plan.terms.partition;
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  int64_t terms = 0;
+  bool isShort = !llvm::MulOverflow(partition.bound, plan.terms.rows, terms) && terms < FullLeaves;
+  if (!partition.plain || !isa<FloatType>(element) || isShort)
+    return plan;
+  // In a small last batch a slice may be the only one with leaves. With several rows to an example
+  // it then has more leaves than its share of 16.
+  auto leaves = dyn_cast<LeavesOpInterface>(op);
+  plan.opensLeaves = leaves && leaves.getLeafBound() > 0 && plan.terms.rows == 1 &&
+                     cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  return plan.opensLeaves ? plan : SlicedOp();
+}
+
+SlicedOp SplitStates::planOf(Operation *op) const {
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!shardable || op->getNumResults() != 1 || op->getNumRegions() ||
+      !isa<InferTypeOpInterface>(op))
+    return {};
+  ShardingRule rule = shardable.getShardingRule();
+  if (rule.empty())
+    return {};
+  for (auto [operand, factors] : llvm::zip(op->getOperands(), rule.operands)) {
+    Split split = of(operand);
+    if (!split || factors[split.axis] < 0)
+      continue;
+    SlicedOp plan;
+    plan.factor = factors[split.axis];
+    plan.kind = rule.kinds[plan.factor];
+    plan.terms = split;
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    if (plan.kind == FactorKind::Parallel) {
+      plan.result = splitResult(op, rule, plan.factor, split);
+      if (plan.result)
+        return plan;
+    } else if (plan.kind == FactorKind::Sum) {
+      return planSum(op, plan);
+    } else if (plan.kind == FactorKind::Max && reduction) {
+      return plan;
+    }
+  }
+  return {};
+}
+
+//===- Regions -------------------------------------------------------------===//
+
+void SplitStates::analyze(Block &block, unsigned depth) {
+  for (Operation &op : block)
+    if (op.getNumRegions())
+      analyzeRegions(&op, depth);
+    else if (op.getNumResults() == 1)
+      set(op.getResult(0), planOf(&op).result);
+}
+
+/// True if the slices of `split` exist outside of `op`.
+static bool isFromOutside(Split split, Operation *op) {
+  return split.partition->loop->isProperAncestor(op);
+}
+
+/// Makes what a loop is given and what it yields the same; false if something changed. What does
+/// not fit once stays whole.
+bool SplitStates::agree(Operation *op, SmallVectorImpl<bool> &isFixed) {
+  Block &body = op->getRegion(0).front();
+  bool isSame = true;
+  unsigned count = op->getNumResults(), first = body.getNumArguments() - count;
+  for (auto [i, yielded] : llvm::enumerate(yieldedValues(body))) {
+    BlockArgument argument = body.getArgument(first + i);
+    Split now = of(argument), next = of(yielded);
+    if (now == next || (isFixed[i] && !now))
+      continue;
+    // A value that is split must be given back in the same slices.
+    isFixed[i] = now || !isFromOutside(next, op);
+    if (!now && isFixed[i])
+      continue;
+    set(argument, now ? Split() : next);
+    isSame = false;
+  }
+  return isSame;
+}
+
+void SplitStates::analyzeRegions(Operation *op, unsigned depth) {
+  Block &body = op->getRegion(0).front();
+  if (!body.getNumArguments()) {
+    for (Region &region : op->getRegions())
+      analyze(region.front(), depth);
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      Split split = of(yieldedValues(body)[i]);
+      bool isEqual = llvm::all_of(op->getRegions(), [&, i = i](Region &region) {
+        return of(yieldedValues(region.front())[i]) == split;
+      });
+      set(result, isEqual ? split : Split());
+    }
+    return;
+  }
+  unsigned count = op->getNumResults(), first = body.getNumArguments() - count;
+  if (auto loop = dyn_cast<ForEachOp>(op)) {
+    auto &partition = partitions_[op];
+    int64_t batch = loop.getBatchBound();
+    if (!partition)
+      partition = std::make_unique<Partition>(
+          Partition{loop, slices_, batch, leafCount(batch) % slices_ == 0});
+    for (unsigned i = 1; i < first; ++i)
+      set(body.getArgument(i), {partition.get(), 0, 1});
+  }
+  SmallVector<bool> isFixed(count, depth > MaxCarryDepth);
+  for (unsigned i = 0; i < count; ++i)
+    set(body.getArgument(first + i),
+        isFixed[i] ? Split() : of(op->getOperand(op->getNumOperands() - count + i)));
+  // Each round that changes something fixes or splits a value, and none is split twice.
+  do
+    analyze(body, depth + 1);
+  while (!agree(op, isFixed));
+  for (unsigned i = 0; i < count; ++i)
+    set(op->getResult(i), of(body.getArgument(first + i)));
+}
+
+} // namespace pdg

@@ -1,0 +1,67 @@
+// Which values of a program are split into slices of a batch, found before anything is rewritten.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ir/interfaces.h"
+#include "ir/ops/control.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace pdg {
+
+/// How the batches of one loop over data are cut into slices.
+struct Partition {
+  ForEachOp loop;
+  int64_t slices = 1;
+  int64_t bound = 0;  ///< The largest number of examples in a batch.
+  bool plain = false; ///< Slices are whole leaves, so that all sums keep their bits.
+};
+
+/// What is known of a value: whole (no partition), or split along `axis`, of which `rows` elements
+/// belong to each example.
+struct Split {
+  const Partition *partition = nullptr;
+  int64_t axis = 0;
+  int64_t rows = 1;
+  explicit operator bool() const { return partition; }
+  bool operator==(const Split &) const = default;
+};
+
+/// How an op is computed on slices.
+struct SlicedOp {
+  FactorKind kind = FactorKind::Whole; ///< Whole: not on slices, its operands are gathered.
+  int factor = -1;                     ///< The factor of the op's rule that is split.
+  Split terms;                         ///< How the operands with this factor are split.
+  Split result;                        ///< How the result is, if it is (Parallel).
+  bool opensLeaves = false;            ///< Sum: on open leaves, as many as the slice may have.
+};
+
+/// Finds how each value is split.
+class SplitStates {
+public:
+  explicit SplitStates(int64_t slices) : slices_(slices) {}
+  void analyze(mlir::Block &block, unsigned depth = 0);
+
+  Split of(mlir::Value value) const { return states_.lookup(value); }
+  /// How `op`, which has no regions, is computed, from the states of its operands.
+  SlicedOp planOf(mlir::Operation *op) const;
+  /// The partition of the batches of `loop`, or null before it was analyzed.
+  Partition *partitionOf(mlir::Operation *loop) const;
+
+private:
+  void analyzeRegions(mlir::Operation *op, unsigned depth);
+  bool agree(mlir::Operation *op, llvm::SmallVectorImpl<bool> &isFixed);
+  void set(mlir::Value value, Split split);
+
+  int64_t slices_;
+  llvm::DenseMap<mlir::Value, Split> states_;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Partition>> partitions_;
+};
+
+/// The axis of a tensor with these factors that has `factor`, or -1.
+int64_t axisWithFactor(llvm::ArrayRef<int> factors, int factor);
+
+/// The values that a region carries or gives: operands of its yield, as many as its op has results.
+mlir::OperandRange yieldedValues(mlir::Block &block);
+
+} // namespace pdg
