@@ -137,6 +137,8 @@ Datum Elaborator::member(const InstancePtr &instance, const MemberExpr &expr) {
     diagnostic.withNote(absl::StrCat("it has ", absl::StrJoin(names, ", ")));
   if (std::string nearest = findNearest(expr.member, names); !nearest.empty())
     diagnostic.withHint(absl::StrCat("did you mean '", nearest, "'?"));
+  else
+    diagnostic.withHint(hintForForeignMember(expr.member));
   return Poison();
 }
 

@@ -227,7 +227,9 @@ Value Elaborator::indexAxis(Value x, int64_t &axis, const Expr &index) {
   if (!ids)
     return {};
   if (!isIntTensor(ids.getType())) {
-    typeError(at.span, "integers as an index", ids);
+    Diagnostic &error = typeError(at.span, "integers as an index", ids);
+    if (Emitter::dtypeOf(ids) == DType::Bool)
+      error.withHint("where(c, a, b) chooses each element; how many hold, no shape can say");
     return {};
   }
   Value result = gatherAxis(x, axis, ids, at.span);

@@ -224,6 +224,8 @@ const std::vector<std::string> &statementWords() {
 std::string chooseHint(const Mistake &at) {
   const auto &[code, expected, found, previous, beforePrevious, context] = at;
   size_t type = found.getType();
+  if (type == P::EVAL && previous && previous->getType() == P::DOT)
+    return "whether a model is trained is an argument of it: net(x, training: false)";
   if (code == DiagCode::PD0025)
     return absl::StrCat("'", isKeyword(type) ? found.getText() : previous->getText(),
                         "' is a word of the language and cannot be a name; choose another one");

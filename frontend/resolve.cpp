@@ -127,7 +127,7 @@ static const char *assignmentHint(const Decl &decl) {
   case DeclKind::Arg:
     if (decl.arg->type && decl.arg->type->name == "param")
       return nullptr;
-    return "copy it first: var name = argument";
+    return "copy it first: var name = argument; an optimizer declares it as p: param";
   case DeclKind::Let:
     return "a name that changes is declared with 'var'";
   case DeclKind::Param:
@@ -167,8 +167,8 @@ void Resolver::assign(AssignStmt &node) {
         .report(DiagCode::PD0043, target->span,
                 absl::StrCat("cannot assign to '", target->name,
                              "', expected a var or a state, "
-                             "found a ",
-                             declKindName(found.decl->kind)))
+                             "found ",
+                             aDeclKind(found.decl->kind)))
         .withSecondary(found.decl->span, absl::StrCat("'", target->name, "' is declared here"))
         .withHint(hint);
 }

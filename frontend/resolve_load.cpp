@@ -173,6 +173,8 @@ void Loader::reportUnknown(const ImportItem &item, const FileAst &importer) {
     error.withHint(hint);
   else if (sources_.exists(beside))
     error.withHint(absl::StrCat("a file beside this one is imported as \"", item.path, ".pdg\""));
+  else
+    error.withHint("the library has nn, optim and io; a file is imported as \"folder/name.pdg\"");
   if (known.empty())
     error.withNote("no library was found; $PDG_STDLIB names its folder");
 }

@@ -235,6 +235,8 @@ void Resolver::elementType(TypeSyntax &node) {
     error.withSecondary(decl->span, absl::StrCat("'", node.name, "' is declared here"));
   else if (std::string nearest = findNearest(node.name, types); !nearest.empty())
     error.withHint(absl::StrCat("did you mean '", nearest, "'?"));
+  else if (std::string hint = hintForForeignName(node.name); hint.starts_with("the type is"))
+    error.withHint(hint);
   else
     error.withHint("types are such as f32, i64, bool, and f32[N, 3] for a tensor with axes");
 }
@@ -242,8 +244,8 @@ void Resolver::elementType(TypeSyntax &node) {
 void Resolver::reportHidden(const std::string &name, Span span, const ScopeStack::Found &found) {
   diagnostics_
       .report(DiagCode::PD0049, span,
-              absl::StrCat("the block '", found.hiddenBy->decl.name, "' cannot see '", name,
-                           "', a ", declKindName(found.decl->kind), " outside it"))
+              absl::StrCat("the block '", found.hiddenBy->decl.name, "' cannot see '", name, "', ",
+                           aDeclKind(found.decl->kind), " outside it"))
       .withSecondary(found.decl->span, absl::StrCat("'", name, "' is declared here"))
       .withHint(
           "a block sees constants, modules and other blocks; give it the value as an argument");
@@ -263,6 +265,12 @@ void Resolver::reportUnknown(const std::string &name, Span span, bool isAssigned
       diagnostics_.report(DiagCode::PD0040, span, absl::StrCat("unknown name '", name, "'"));
   if (++unknownCount_ > MaxSuggestions)
     return;
+  if (Span ended = scopes_.findEnded(name); ended.isValid() && !isAssigned) {
+    error.withSecondary(ended, "this one ends with the body that declares it")
+        .withHint(absl::StrCat("declare it before that body, with its first value: var ", name,
+                               " = ..."));
+    return;
+  }
   if (isAssigned)
     error.withNote(absl::StrCat("a new name is declared with 'let', or with 'var' if it changes: "
                                 "let ",

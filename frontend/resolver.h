@@ -8,6 +8,12 @@
 
 namespace pdg {
 
+/// The name of a kind with its article: "a let", "an argument".
+inline std::string aDeclKind(DeclKind kind) {
+  std::string name = declKindName(kind);
+  return (std::string_view("aeiou").find(name[0]) != std::string_view::npos ? "an " : "a ") + name;
+}
+
 /// Resolves one file. Expressions and types are in resolve_names.cpp, statements in resolve.cpp,
 /// hints in resolve_hints.cpp.
 class Resolver {

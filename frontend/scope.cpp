@@ -24,6 +24,20 @@ static bool isTypeVariable(const Decl &decl) {
   return decl.kind == DeclKind::DimVar || decl.kind == DeclKind::TypeVar;
 }
 
+void ScopeStack::pop() {
+  Scope last = std::move(scopes_.back());
+  scopes_.pop_back();
+  if (last.block || scopes_.empty())
+    return;
+  auto &ended = scopes_.back().ended;
+  // The smaller one goes into the larger one, so that deep nesting stays cheap.
+  if (ended.size() < last.ended.size())
+    ended.swap(last.ended);
+  ended.insert(last.ended.begin(), last.ended.end());
+  for (const auto &[name, decl] : last.names)
+    ended[name] = decl->span;
+}
+
 ScopeStack::Found ScopeStack::find(std::string_view name) const {
   const BlockStmt *crossed = nullptr;
   for (size_t i = scopes_.size(); i-- > 0;) {
@@ -47,6 +61,17 @@ Span ScopeStack::findUpcoming(std::string_view name) const {
     auto found = scopes_[i].upcoming.find(toAbsl(name));
     if (found != scopes_[i].upcoming.end())
       return found->second;
+  }
+  return {};
+}
+
+Span ScopeStack::findEnded(std::string_view name) const {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    auto found = scopes_[i].ended.find(toAbsl(name));
+    if (found != scopes_[i].ended.end())
+      return found->second;
+    if (scopes_[i].block)
+      break;
   }
   return {};
 }

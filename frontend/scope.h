@@ -17,6 +17,7 @@ struct Scope {
   bool isLoop = false;        // the body of a loop
   absl::flat_hash_map<std::string, Decl *> names;
   absl::flat_hash_map<std::string, Span> upcoming; // declared further down, not visible yet
+  absl::flat_hash_map<std::string, Span> ended;    // declared in inner bodies that have ended
 };
 
 /// The scopes around the place that is being resolved, innermost last.
@@ -32,7 +33,7 @@ public:
   explicit ScopeStack(const OuterNames *outer = nullptr) : outer_(outer) {}
 
   void push(Scope scope) { scopes_.push_back(std::move(scope)); }
-  void pop() { scopes_.pop_back(); }
+  void pop();
   Scope &top() { return scopes_.back(); }
 
   /// The innermost declaration of `name`. A block sees constants, modules, other blocks and
@@ -41,6 +42,9 @@ public:
 
   /// The place where `name` will be declared in this block or body or one around it.
   Span findUpcoming(std::string_view name) const;
+
+  /// The place where an inner body that has ended declared `name`, in the same block.
+  Span findEnded(std::string_view name) const;
 
   /// The innermost block around, and the scope that belongs to it (the file's if there is none).
   BlockStmt *block() const;
