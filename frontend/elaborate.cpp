@@ -160,7 +160,10 @@ void Elaborator::define(const Pattern &pattern, const Operand &value) {
     emit.error(DiagCode::PD0122, pattern.span,
                absl::StrCat("expected ", pattern.elements.size(), " values to take apart, found ",
                             found))
-        .withSecondary(value.span, "from here");
+        .withSecondary(value.span, "from here")
+        .withHint(value.value.is<Value>() ? absl::StrCat("a tensor is cut into a list: split(x, ",
+                                                         pattern.elements.size(), ", axis: 0)")
+                                          : "");
     return definePoison(pattern);
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)

@@ -15,8 +15,12 @@ namespace pdg {
 std::string Elaborator::describe(const Datum &value) {
   if (auto *number = value.get<int64_t>())
     return absl::StrCat("the number ", *number);
-  if (auto *number = value.get<double>())
-    return absl::StrCat("the number ", *number);
+  if (auto *number = value.get<double>()) {
+    std::string text = absl::StrCat(*number);
+    // A fraction of 0 is shown, since it is what makes 3.0 no whole number.
+    return absl::StrCat("the number ", text,
+                        text.find_first_not_of("-0123456789") == text.npos ? ".0" : "");
+  }
   if (auto *flag = value.get<bool>())
     return *flag ? "true" : "false";
   if (value.is<std::string>())

@@ -111,7 +111,10 @@ Value Elaborator::sliceAxis(Value x, int64_t axis, const RangeExpr &range) {
   if (!isOpen)
     size = clampIndex(*known) - first + (range.isInclusive ? 1 : 0);
   if (!isOpen && size < 0) {
-    emit.error(DiagCode::PD0111, range.span, "the end of this slice lies before its begin");
+    Diagnostic &error =
+        emit.error(DiagCode::PD0111, range.span, "the end of this slice lies before its begin");
+    if (known && *known < 0)
+      error.withHint("positions count from the front: without the last it is x[..size(x, 0) - 1]");
     return {};
   }
   if (first == 0 && size < 0)

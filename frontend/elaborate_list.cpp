@@ -31,7 +31,8 @@ Value Elaborator::tensorOfList(const Operand &list, std::optional<DType> type) {
   SmallVector<int64_t> shape;
   std::vector<Datum> numbers;
   if (!collectNumbers(list.value, 0, shape, numbers)) {
-    typeError(list.span, "numbers, or lists of them of equal lengths", list.value);
+    typeError(list.span, "numbers, or lists of them of equal lengths", list.value)
+        .withHint("tensors are joined by stack([a, b]) and concat([a, b])");
     return {};
   }
   auto isBool = [](const Datum &number) { return number.is<bool>(); };

@@ -22,7 +22,9 @@ void Elaborator::execFor(const ForStmt &stmt) {
     if (auto *sequence = value.get<SequencePtr>())
       return unroll(stmt, (*sequence)->elements);
     if (!value.isPoison())
-      typeError(stmt.iterable->span, "a range, a list or a data source", value);
+      typeError(stmt.iterable->span, "a range, a list or a data source", value)
+          .withHint(value.is<Value>() ? "a range counts: for i in 0..size(x, 0) { let row = x[i] }"
+                                      : "");
     return skip(stmt);
   }
   auto items = iterate(*stmt.iterable);

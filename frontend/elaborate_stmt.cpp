@@ -136,7 +136,8 @@ void Elaborator::execAssign(const AssignStmt &stmt) {
   if (!name && (*variable)->isParam) {
     emit.error(DiagCode::PD0043, stmt.target->span,
                absl::StrCat("cannot assign to the param '", (*variable)->name.str(), "' here"))
-        .withHint("a param is changed by 'minimize' and 'update'");
+        .withHint("a param is changed by 'minimize' and 'update': update p by value with set(), "
+                  "where block set(p: param, value) { p = value }");
     return;
   }
   assignVariable(*variable, value, stmt.span);

@@ -202,6 +202,8 @@ std::string hintForForeignSyntax(const Mistake &at) {
     return "a part of an axis is written a..b, ..b or a.., as in x[0..2]";
   if (isInside(at.context, P::RuleMinimize) && contains(at.expected.words, "'with'"))
     return "a step needs an optimizer: minimize loss with optim.sgd(lr: 0.1)";
+  if (isInside(at.context, P::RuleUpdate) && contains(at.expected.words, "'by'"))
+    return "an update needs its direction: update p by gradient with optim.sgd(lr: 0.1)";
   if (type == P::OVER || type == P::VIA || type == P::WITH)
     return "the order is: minimize loss over parameters via transform with optimizer(...)";
   if (type == P::COLON && at.beforePrevious && at.beforePrevious->getType() == P::IN)

@@ -133,6 +133,8 @@ static const char *assignmentHint(const Decl &decl) {
   case DeclKind::Param:
     return "a param is changed by 'minimize' and 'update'; a variable that the script itself "
            "assigns is a 'state'";
+  case DeclKind::Use:
+    return "an instance stays what it is; its states are assigned one by one";
   case DeclKind::Const:
     return "a run sets a constant with --set; a name that changes is declared with 'var'";
   default:

@@ -62,6 +62,7 @@ TEST(ParseErrors, ExpectedAndFound) {
       {"f(x[:-1])", "PD0020 1:6", "a part of an axis is written a..b"},
       {"f(x[:2])", "PD0020 1:6", "a part of an axis is written a..b"},
       {"f(x[..., 0])", "PD0021 1:7", "an axis that stays whole is written ':'"},
+      {"update w with f()", "PD0020 1:10", "an update needs its direction"},
       {"minimize(loss)", "PD0020 1:15", "a step needs an optimizer"},
       {"minimize a with f() over w", "PD0022 1:21", "the order is: minimize loss over"},
       {"let a = b ? c : d", "PD0004 1:11", "a choice is written if c { a } else { b }"},
