@@ -28,8 +28,8 @@ class Splitter {
 public:
   Splitter(SplitStates &states, int64_t slices) : states_(states), slices_(slices) {}
   void rewrite(Block &block);
-  /// Removes what was replaced by slices.
-  void finish();
+  /// Removes what was replaced by slices. Fails if an op did not take slices, which it reported.
+  LogicalResult finish();
 
 private:
   /// Where the slices of values with so many rows to an example begin, the end of the last one
@@ -57,6 +57,7 @@ private:
   DenseMap<std::pair<const Partition *, int64_t>, Cuts> cuts_;
   SmallVector<Operation *> replaced_;
   SmallVector<BlockArgument> replacedArguments_;
+  bool isWrong_ = false;
 };
 
 //===- Slices --------------------------------------------------------------===//
@@ -170,9 +171,12 @@ Operation *Splitter::cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &p
   LogicalResult inferred = cast<InferTypeOpInterface>(clone).inferReturnTypes(
       op->getContext(), op->getLoc(), clone->getOperands(), clone->getDiscardableAttrDictionary(),
       clone->getPropertiesStorage(), clone->getRegions(), types);
-  assert(succeeded(inferred) && "slices have the element types and other sizes of the whole");
-  (void)inferred;
-  clone->getResult(0).setType(types.front());
+  // Slices have the other sizes and the element types of the whole, so an op that takes the one and
+  // not the other has a wrong sharding rule.
+  if (failed(inferred))
+    isWrong_ = true;
+  else
+    clone->getResult(0).setType(types.front());
   return clone;
 }
 
@@ -331,13 +335,14 @@ void Splitter::rewrite(Block &block) {
       rewriteOp(op);
 }
 
-void Splitter::finish() {
+LogicalResult Splitter::finish() {
   for (Operation *op : llvm::reverse(replaced_)) {
     op->dropAllUses();
     op->erase();
   }
   for (BlockArgument argument : llvm::reverse(replacedArguments_))
     argument.getOwner()->eraseArgument(argument.getArgNumber());
+  return success(!isWrong_);
 }
 
 //===- The pass ------------------------------------------------------------===//
@@ -347,7 +352,7 @@ struct SplitBatchPass : impl::SplitBatchBase<SplitBatchPass> {
 
   void runOnOperation() override {
     if (replicas < 1 || replicas > 1024) {
-      getOperation().emitError("expects 1 to 1024 replicas, got ") << replicas;
+      getOperation().emitError("expects 1 to 1024 replicas, got ") << replicas.getValue();
       return signalPassFailure();
     }
     if (replicas == 1)
@@ -357,7 +362,8 @@ struct SplitBatchPass : impl::SplitBatchBase<SplitBatchPass> {
       states.analyze(program.getBody().front());
       Splitter splitter(states, replicas);
       splitter.rewrite(program.getBody().front());
-      splitter.finish();
+      if (failed(splitter.finish()))
+        return signalPassFailure();
     }
   }
 };

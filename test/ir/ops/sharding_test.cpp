@@ -134,7 +134,8 @@ void checkStructure(Operation *op, const ShardingRule &rule) {
 /// Slices of the result, each from slices of the operands.
 void checkParallel(TestContext &test, const Whole &whole, int factor, int64_t size) {
   int64_t axis = axisOf(whole.rule.results[0], factor);
-  for (int64_t count : {2, 3}) {
+  // More slices than elements: some are empty.
+  for (int64_t count : {int64_t(2), int64_t(3), std::min<int64_t>(size, 20) + 1}) {
     std::vector<HostTensor> parts = onSlices(test, whole, factor, size, count);
     for (auto [r, part] : llvm::enumerate(parts)) {
       int64_t begin = r * size / count, end = (r + 1) * size / count;
