@@ -128,6 +128,9 @@ Datum Elaborator::member(const InstancePtr &instance, const MemberExpr &expr) {
       return part;
     names.push_back(decl->name);
   }
+  // What would have applied it may have been left out for an error.
+  if (!instance->isApplied && diagnostics_.errorCount() > 0)
+    return Poison();
   Diagnostic &diagnostic =
       emit.error(DiagCode::PD0110, expr.memberSpan,
                  absl::StrCat("the instance '", instance->path, "' has no '", expr.member, "'"));

@@ -146,8 +146,9 @@ static bool reportEndless(Emitter &emit, const Dependencies &dependencies,
 }
 
 /// Warns that a parameter gets no gradient. The statement goes on.
-static void warnWithoutGradient(DiagnosticEngine &diagnostics, Span span, const std::string &name) {
-  diagnostics.report(
+static Diagnostic &warnWithoutGradient(DiagnosticEngine &diagnostics, Span span,
+                                       const std::string &name) {
+  return diagnostics.report(
       DiagCode::PD0191, span,
       absl::StrCat("the value does not depend on '", name, "', so its gradient is zero"));
 }
@@ -179,7 +180,11 @@ Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
     if (auto *variable = wanted[i].get<Variable *>()) {
       bool depends = dependencies.dependsOn((*variable)->name);
       if (!depends)
-        warnWithoutGradient(diagnostics_, of.span, (*variable)->name.str());
+        warnWithoutGradient(diagnostics_, of.span, (*variable)->name.str())
+            .withHint(from.getDefiningOp<InputOp>() && options_.session
+                          ? "the value is a number that an earlier entry left; compute it in the "
+                            "entry that differentiates it"
+                          : "");
       places.emplace_back(depends ? 'n' : 'z', depends ? names.size() : i);
       if (depends) {
         names.push_back((*variable)->name);
