@@ -17,6 +17,8 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 
 namespace pdg {
 
@@ -28,18 +30,36 @@ struct ColumnGroup {
   bool isList = false;
 };
 
-/// Finds the column `name`, wanted as `purpose`, among those of the header row.
+/// Where a name stands among those of the header row, and where a second time if it does.
+struct NamePlace {
+  size_t first = 0;
+  std::optional<size_t> second;
+};
+
+/// The places of all names: a file may have so many columns that each cannot look at all others.
+using NamePlaces = std::unordered_map<std::string_view, NamePlace>;
+
+NamePlaces placesOf(const std::vector<std::string> &names) {
+  NamePlaces places;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (auto [place, isNew] = places.try_emplace(names[i], NamePlace{i, {}});
+        !isNew && !place->second.second)
+      place->second.second = i;
+  return places;
+}
+
+/// Finds the column `name`, wanted as `purpose`, among `names`, those of the header row.
 absl::StatusOr<size_t> findColumn(const CsvScanner &rows, const std::vector<std::string> &names,
-                                  const std::string &name, const char *purpose) {
-  auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
+                                  const NamePlaces &places, const std::string &name,
+                                  const char *purpose) {
+  auto found = places.find(name);
+  if (found == places.end())
     return rows.errorAtField(0, absl::StrCat("expects a column named ", quoteForMessage(name),
                                              purpose, ", found ", listNames(names)));
-  if (auto second = std::find(found + 1, names.end(), name); second != names.end())
-    return rows.errorAtField(
-        static_cast<size_t>(second - names.begin()),
-        absl::StrCat("expects one column named ", quoteForMessage(name), ", found a second"));
-  return static_cast<size_t>(found - names.begin());
+  if (std::optional<size_t> second = found->second.second)
+    return rows.errorAtField(*second, absl::StrCat("expects one column named ",
+                                                   quoteForMessage(name), ", found a second"));
+  return found->second.first;
 }
 
 CsvType typeOf(const OptionValue &value) {
@@ -49,11 +69,11 @@ CsvType typeOf(const OptionValue &value) {
 }
 
 /// Adds a field of the columns in `group`, all of type `type`.
-absl::Status addField(const CsvScanner &rows, const ColumnGroup &group, size_t type,
-                      const char *purpose, CsvLayout &layout) {
+absl::Status addField(const CsvScanner &rows, const NamePlaces &places, const ColumnGroup &group,
+                      size_t type, const char *purpose, CsvLayout &layout) {
   DType dtype = layout.types[type].dtype;
   for (const std::string &name : group.names) {
-    absl::StatusOr<size_t> index = findColumn(rows, layout.names, name, purpose);
+    absl::StatusOr<size_t> index = findColumn(rows, layout.names, places, name, purpose);
     if (!index.ok())
       return index.status();
     int64_t offset =
@@ -196,6 +216,7 @@ absl::StatusOr<CsvLayout> makeLayout(const ReaderInput &input, const CsvScanner 
                                      std::vector<std::string> names) {
   CsvLayout layout;
   layout.names = std::move(names);
+  NamePlaces places = placesOf(layout.names);
   const OptionValue *types = input.option("types"), *target = input.option("target");
   bool hasTypeEach = types && types->isList;
   std::vector<ColumnGroup> groups = groupColumns(input, layout.names, hasTypeEach);
@@ -208,7 +229,8 @@ absl::StatusOr<CsvLayout> makeLayout(const ReaderInput &input, const CsvScanner 
   for (size_t i = 0; i < groups.size(); ++i) {
     if (hasTypeEach || i == 0)
       layout.types.push_back(types ? typeOf(hasTypeEach ? types->list[i] : *types) : CsvType());
-    if (absl::Status status = addField(rows, groups[i], layout.types.size() - 1, "", layout);
+    if (absl::Status status =
+            addField(rows, places, groups[i], layout.types.size() - 1, "", layout);
         !status.ok())
       return status;
   }
@@ -218,8 +240,8 @@ absl::StatusOr<CsvLayout> makeLayout(const ReaderInput &input, const CsvScanner 
     layout.types.push_back(typeOf(*type));
   else
     layout.types.push_back(hasTypeEach ? CsvType() : layout.types.front());
-  absl::Status status =
-      addField(rows, {{target->text}, false}, layout.types.size() - 1, " for the target", layout);
+  absl::Status status = addField(rows, places, {{target->text}, false}, layout.types.size() - 1,
+                                 " for the target", layout);
   if (!status.ok())
     return status;
   return layout;

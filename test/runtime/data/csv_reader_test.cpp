@@ -213,5 +213,14 @@ TEST_F(CsvReaderTest, TakesAnotherDelimiterAndNoHeader) {
   EXPECT_EQ(errorOf(""), " expects a line, found nothing");
 }
 
+TEST_F(CsvReaderTest, ReadsManyColumnsAtOnce) {
+  constexpr size_t Columns = 100'000;
+  setOption("header", "false");
+  std::string row;
+  for (size_t i = 0; i < Columns; ++i)
+    row += i ? ",1" : "1";
+  EXPECT_EQ(valuesOf(load(row + "\n").value(), 0), Floats(Columns, 1));
+}
+
 } // namespace
 } // namespace pdg
