@@ -95,19 +95,35 @@ std::optional<size_t> findMalformedUtf8(std::string_view text) {
   return std::nullopt;
 }
 
+/// Columns are counted from the last mark, so that a place in a line of megabytes costs no more
+/// than another one.
+static constexpr size_t MarkDistance = 256;
+
 SourceFile::SourceFile(std::string path, std::string text)
     : path_(std::move(path)), text_(std::move(text)), lineStarts_{0} {
   for (size_t i = 0; i < text_.size(); ++i)
     if (text_[i] == '\n')
       lineStarts_.push_back(static_cast<uint32_t>(i + 1));
+  size_t count = 0;
+  for (size_t offset = 0; offset < text_.size(); decodeUtf8(text_, offset))
+    if (count++ % MarkDistance == 0)
+      marks_.push_back(static_cast<uint32_t>(offset));
+}
+
+size_t SourceFile::codePointsBefore(uint32_t offset) const {
+  auto next = std::upper_bound(marks_.begin(), marks_.end(), offset);
+  if (next == marks_.begin())
+    return 0; // An empty text.
+  uint32_t mark = *std::prev(next);
+  size_t marked = static_cast<size_t>(next - marks_.begin() - 1) * MarkDistance;
+  return marked + countCodePoints(std::string_view(text_).substr(mark, offset - mark));
 }
 
 LineColumn SourceFile::lineColumn(uint32_t offset) const {
   offset = std::min<uint32_t>(offset, text_.size());
   auto next = std::upper_bound(lineStarts_.begin(), lineStarts_.end(), offset);
   uint32_t line = static_cast<uint32_t>(next - lineStarts_.begin());
-  uint32_t start = lineStarts_[line - 1];
-  size_t column = countCodePoints(std::string_view(text_).substr(start, offset - start)) + 1;
+  size_t column = codePointsBefore(offset) - codePointsBefore(lineStarts_[line - 1]) + 1;
   return {line, static_cast<uint32_t>(column)};
 }
 

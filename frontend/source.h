@@ -72,9 +72,13 @@ public:
   uint32_t lineStart(uint32_t line) const { return lineStarts_[line - 1]; }
 
 private:
+  /// How many code points there are before byte `offset`.
+  size_t codePointsBefore(uint32_t offset) const;
+
   std::string path_;
   std::string text_;
   std::vector<uint32_t> lineStarts_;
+  std::vector<uint32_t> marks_; ///< Where every 256th code point starts.
 };
 
 /// Owns all texts of one compilation. Files are read from disk or, first, from texts that were

@@ -21,6 +21,18 @@ TEST(Source, LinesAndColumns) {
   EXPECT_EQ(file.lineText(4), "z");
 }
 
+TEST(Source, FindsColumnsInLongLinesAtOnce) {
+  constexpr uint32_t Letters = 1'000'000;
+  std::string line;
+  for (uint32_t i = 0; i < Letters; ++i)
+    line += "\xC3\xA9";
+  SourceFile file("a", "x\n" + line + "\n" + line);
+  for (uint32_t i = 0; i < Letters; ++i) {
+    ASSERT_EQ(file.lineColumn(2 + 2 * i), (LineColumn{2, i + 1}));
+    ASSERT_EQ(file.lineColumn(3 + 2 * (Letters + i)), (LineColumn{3, i + 1}));
+  }
+}
+
 TEST(Source, Utf8) {
   EXPECT_FALSE(findMalformedUtf8("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"));
   const char *bad[] = {"a\x80",
