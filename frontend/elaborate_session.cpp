@@ -23,11 +23,14 @@ static void declareVariable(Emitter &emit, const Variable &variable, Span span) 
   auto op = VariableOp::create(emit.b, loc, variable.name, variable.type, variable.isParam);
   OpBuilder::InsertionGuard guard(emit.b);
   emit.b.setInsertionPointToStart(&op.getInit().emplaceBlock());
-  Type element = variable.type.getElementType();
+  DType dtype = *toDType(variable.type.getElementType());
+  bool isStored = isStorageType(dtype); // Of such a type there are casts, but no constants.
+  Type element = emit.elementOf(!isStored ? dtype : isFloat(dtype) ? DType::F64 : DType::I64);
   Attribute zero = isa<FloatType>(element) ? Attribute(emit.b.getFloatAttr(element, 0))
                                            : Attribute(IntegerAttr::get(element, 0));
-  Value value = ConstantOp::create(emit.b, loc, DenseElementsAttr::get(variable.type, zero));
-  YieldOp::create(emit.b, loc, value);
+  auto type = RankedTensorType::get(variable.type.getShape(), element);
+  Value value = ConstantOp::create(emit.b, loc, DenseElementsAttr::get(type, zero));
+  YieldOp::create(emit.b, loc, emit.cast(value, dtype, span));
 }
 
 /// The value of a tensor that an earlier entry left. Whole numbers are constants: they may be
