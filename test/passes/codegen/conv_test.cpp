@@ -265,7 +265,7 @@ class ConvTest : public ::testing::TestWithParam<TargetInfo> {};
 
 TEST_P(ConvTest, RandomShapes) {
   std::mt19937 random(5);
-  for (int batch = 0; batch < 4 && !HasFatalFailure(); ++batch) {
+  for (int batch = 0; batch < 3 && !HasFatalFailure(); ++batch) {
     std::vector<Problem> problems;
     for (int count = 0; count < 8; ++count)
       problems.push_back(randomProblem(random));

@@ -181,7 +181,7 @@ class GemmTest : public ::testing::TestWithParam<TargetInfo> {};
 
 TEST_P(GemmTest, RandomShapes) {
   std::mt19937 random(1);
-  for (int batch = 0; batch < 5 && !HasFatalFailure(); ++batch) {
+  for (int batch = 0; batch < 3 && !HasFatalFailure(); ++batch) {
     std::vector<Problem> problems;
     for (int count = 0; count < 16; ++count)
       problems.push_back(randomProblem(random));
