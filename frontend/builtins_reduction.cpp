@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace pdg {
 
-std::optional<Reduction> readReduction(BuiltinCall &call) {
+static std::optional<Reduction> readReduction(BuiltinCall &call) {
   Reduction result;
   result.x = call.tensor(0);
   if (!result.x)
@@ -28,6 +28,36 @@ std::optional<Reduction> readReduction(BuiltinCall &call) {
   return result;
 }
 
+/// The reduction if `fits` holds; else an error that names what is `expected`.
+static std::optional<Reduction> checked(BuiltinCall &call, std::optional<Reduction> reduction,
+                                        bool fits, const char *expected, const std::string &hint) {
+  if (!reduction || fits)
+    return reduction;
+  Diagnostic &error = call.error(0, expected);
+  if (!hint.empty())
+    error.withHint(hint);
+  return std::nullopt;
+}
+
+std::optional<Reduction> readNumbers(BuiltinCall &call, const std::string &hint) {
+  auto reduction = readReduction(call);
+  bool fits = reduction && isNumberTensor(reduction->x.getType());
+  return checked(call, reduction, fits, "a tensor of numbers", hint);
+}
+
+std::optional<Reduction> readBools(BuiltinCall &call, const std::string &hint) {
+  auto reduction = readReduction(call);
+  bool fits = reduction && Emitter::dtypeOf(reduction->x) == DType::Bool;
+  return checked(call, reduction, fits, "a tensor of bools", hint);
+}
+
+std::optional<Reduction> readFloats(BuiltinCall &call) {
+  auto reduction = readNumbers(call);
+  if (reduction && isIntTensor(reduction->x.getType()))
+    reduction->x = call.emit.cast(reduction->x, DType::F32, call.span);
+  return reduction;
+}
+
 Value keepAxes(BuiltinCall &call, Value value, Value original, ArrayRef<int64_t> axes) {
   ShapeArg shape;
   for (int64_t axis = 0; axis < Emitter::rankOf(original); ++axis) {
@@ -38,6 +68,12 @@ Value keepAxes(BuiltinCall &call, Value value, Value original, ArrayRef<int64_t>
       shape.sizes.push_back(call.emit.sizeOf(original, axis, call.span));
   }
   return call.emit.make<ReshapeOp>(call.span, value, shape.sizes, shape.shape);
+}
+
+Datum kept(BuiltinCall &call, Value value, const Reduction &reduction) {
+  if (!value)
+    return Poison();
+  return result(reduction.keep ? keepAxes(call, value, reduction.x, reduction.axes) : value);
 }
 
 Value sumOfAxes(BuiltinCall &call, const Reduction &reduction) {
@@ -53,13 +89,9 @@ Value meanOfAxes(BuiltinCall &call, const Reduction &reduction) {
 }
 
 static Datum sum(BuiltinCall &call) {
-  auto reduction = readReduction(call);
+  auto reduction = readNumbers(call, "the number of bools that hold is count(x)");
   if (!reduction)
     return Poison();
-  if (!isNumberTensor(reduction->x.getType())) {
-    call.error(0, "a tensor of numbers").withHint("the number of bools that hold is count(x)");
-    return Poison();
-  }
   // Sums of small integers soon leave their type.
   if (isIntTensor(reduction->x.getType()))
     reduction->x = call.emit.cast(reduction->x, DType::I64, call.span);
@@ -67,43 +99,27 @@ static Datum sum(BuiltinCall &call) {
 }
 
 static Datum count(BuiltinCall &call) {
-  auto reduction = readReduction(call);
+  auto reduction = readBools(call, "compare it: count(x > 0)");
   if (!reduction)
     return Poison();
-  if (Emitter::dtypeOf(reduction->x) != DType::Bool) {
-    call.error(0, "a tensor of bools").withHint("compare it: count(x > 0)");
-    return Poison();
-  }
   reduction->x = call.emit.cast(reduction->x, DType::I64, call.span);
   return sumOfAxes(call, *reduction);
 }
 
 static Datum mean(BuiltinCall &call) {
-  auto reduction = readReduction(call);
-  if (!reduction)
-    return Poison();
-  if (!isNumberTensor(reduction->x.getType())) {
-    call.error(0, "a tensor of numbers");
-    return Poison();
-  }
-  if (isIntTensor(reduction->x.getType()))
-    reduction->x = call.emit.cast(reduction->x, DType::F32, call.span);
-  return result(meanOfAxes(call, *reduction));
+  auto reduction = readFloats(call);
+  return reduction ? result(meanOfAxes(call, *reduction)) : Datum(Poison());
 }
 
 template <class OpTy> static Datum extremum(BuiltinCall &call) {
-  auto reduction = readReduction(call);
+  auto reduction = readNumbers(call);
   if (!reduction)
     return Poison();
-  if (!isNumberTensor(reduction->x.getType())) {
-    call.error(0, "a tensor of numbers");
-    return Poison();
-  }
   Value value = reduction->x;
   for (int64_t axis : llvm::reverse(reduction->axes))
     if (!(value = call.emit.make<OpTy>(call.span, value, axis)))
       return Poison();
-  return result(reduction->keep ? keepAxes(call, value, reduction->x, reduction->axes) : value);
+  return kept(call, value, *reduction);
 }
 
 template <class OpTy> static Datum position(BuiltinCall &call) {

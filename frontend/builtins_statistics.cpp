@@ -15,27 +15,6 @@ using namespace mlir;
 
 namespace pdg {
 
-/// Reads a reduction of floats; integers become f32. Nothing after an error.
-static std::optional<Reduction> readFloats(BuiltinCall &call) {
-  auto reduction = readReduction(call);
-  if (!reduction)
-    return std::nullopt;
-  if (!isNumberTensor(reduction->x.getType())) {
-    call.error(0, "a tensor of numbers");
-    return std::nullopt;
-  }
-  if (isIntTensor(reduction->x.getType()))
-    reduction->x = call.emit.cast(reduction->x, DType::F32, call.span);
-  return reduction;
-}
-
-/// `value` with its folded axes, if they stay.
-static Datum kept(BuiltinCall &call, Value value, const Reduction &reduction) {
-  if (!value)
-    return Poison();
-  return result(reduction.keep ? keepAxes(call, value, reduction.x, reduction.axes) : value);
-}
-
 //===- Products ------------------------------------------------------------===//
 
 /// The product over one axis: the end of the chain of products. Null after an error.
@@ -64,13 +43,9 @@ static Value productOverAxis(BuiltinCall &call, Value x, int64_t axis) {
 }
 
 static Datum prod(BuiltinCall &call) {
-  auto reduction = readReduction(call);
+  auto reduction = readNumbers(call);
   if (!reduction)
     return Poison();
-  if (!isNumberTensor(reduction->x.getType())) {
-    call.error(0, "a tensor of numbers");
-    return Poison();
-  }
   if (isIntTensor(reduction->x.getType()))
     reduction->x = call.emit.cast(reduction->x, DType::I64, call.span);
   Value value = reduction->x;
@@ -82,15 +57,11 @@ static Datum prod(BuiltinCall &call) {
 
 //===- Quantifiers ---------------------------------------------------------===//
 
-/// Whether none of the bools differs from `wanted` (all), or one does not (any).
+/// Whether all of the bools hold, or any.
 template <bool isAll> static Datum quantified(BuiltinCall &call) {
-  auto reduction = readReduction(call);
+  auto reduction = readBools(call, "compare it: all(x > 0)");
   if (!reduction)
     return Poison();
-  if (Emitter::dtypeOf(reduction->x) != DType::Bool) {
-    call.error(0, "a tensor of bools").withHint("compare it: all(x > 0)");
-    return Poison();
-  }
   if (isAll)
     reduction->x = call.emit.make<NotOp>(call.span, reduction->x);
   reduction->x = call.emit.cast(reduction->x, DType::I64, call.span);
