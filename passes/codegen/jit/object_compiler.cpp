@@ -104,11 +104,6 @@ static llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
   return llvm::Error::success();
 }
 
-static std::unique_ptr<llvm::MemoryBuffer> toBuffer(llvm::SmallVector<char, 0> bytes) {
-  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "pdg.o",
-                                                         /*RequiresNullTerminator=*/false);
-}
-
 //===- Large programs ------------------------------------------------------===//
 
 /// How many objects a module becomes. It depends on the module alone, so that every machine writes
@@ -201,7 +196,8 @@ compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &
   if (llvm::Error error = emitCode(*llvmModule, **machine, llvm::CodeGenFileType::ObjectFile,
                                    options.verify, bytes))
     return error;
-  return toBuffer(std::move(bytes));
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "pdg.o",
+                                                         /*RequiresNullTerminator=*/false);
 }
 
 } // namespace pdg
