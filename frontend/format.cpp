@@ -268,7 +268,7 @@ bool Layout::canHugLast(const LayoutGroup &group) const {
 
 void Layout::group(const LayoutPiece &piece, size_t tail) {
   const LayoutGroup &group = *piece.group;
-  bool canHug = group.elements.size() == 1 || canHugLast(group);
+  bool canHug = group.elements.size() <= 1 || canHugLast(group);
   writer_.write(piece.lexeme.text, piece.hasSpace);
   if (group.mustBreak())
     hang(group);
