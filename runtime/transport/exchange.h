@@ -127,6 +127,8 @@ public:
 
   /// Waits until a receive of `edge` from some process would not wait, and returns which. If there
   /// are several, they take turns. OutOfRange if all that send on the edge have finished.
+  ///
+  /// Requires: a depth of at least 2, because the message that was received last counts.
   virtual absl::StatusOr<Peer> nextSender(int64_t edge) = 0;
 
   /// Says that this process sends nothing more. Its end is then no failure.

@@ -61,9 +61,9 @@ TEST_F(CsvReaderTest, ReadsNumbers) {
 }
 
 TEST_F(CsvReaderTest, AcceptsEveryLineEnd) {
-  for (const char *text :
-       {"x,y\n1,2\n3,4", "x,y\r\n1,2\r\n3,4\r\n", "\xef\xbb\xbfx,y\n1,2\n3,4\n",
-        "\n\nx,y\n\n1,2\r\n\r\n  \n3,4\n\n", "\"x\",\"y\"\r\n\"1\",2\r\n3,\"4\""})
+  for (const char *text : {"x,y\n1,2\n3,4", "x,y\r\n1,2\r\n3,4\r\n", "\xef\xbb\xbfx,y\n1,2\n3,4\n",
+                           "x,y\r1,2\r\r3,4\r", "\n\nx,y\n\n1,2\r\n\r\n  \n3,4\n\n",
+                           "\"x\",\"y\"\r\n\"1\",2\r\n3,\"4\""})
     EXPECT_EQ(loadValues(text), (Floats{1, 2, 3, 4})) << text;
 }
 
@@ -116,12 +116,32 @@ TEST_F(CsvReaderTest, FindsMissingAndSurplusFields) {
 
 TEST_F(CsvReaderTest, FindsWhatIsNoNumber) {
   EXPECT_EQ(errorOf("x,y\n1,abc\n"), "2:3: expects a number in column 'y', found 'abc'");
-  EXPECT_EQ(errorOf("x,y\n1,\n"), "2:3: expects a number in column 'y', found nothing");
+  EXPECT_EQ(errorOf("x,y\n1,\n"), "2:3: expects a number in column 'y', found nothing "
+                                  "(missing: \"\" would read it as NaN)");
+  EXPECT_EQ(errorOf("x,y\r1,2\r1,NA\r"), "3:3: expects a number in column 'y', found 'NA' "
+                                         "(missing: \"NA\" would read it as NaN)");
+  EXPECT_EQ(errorOf("x,y\r\n1,\"a\r\nb\"\r\n1,b\r\n").substr(0, 4), "2:3:");
+  EXPECT_EQ(errorOf("x,y\r\n1,\"\r\n 2 \r\"\r\n1,b\r\n").substr(0, 4), "5:3:");
   EXPECT_EQ(errorOf("x,y\n1,2\n1 2,3\n"), "3:1: expects a number in column 'x', found '1 2'");
   EXPECT_EQ(errorOf("x\n1e99\n"), "2:1: expects a number that f32 can hold in column 'x', found "
                                   "'1e99'");
   for (const char *text : {"+", "-", "+-1", "--1", "0x10", "0X1", "1f", "1,", "1e", "."})
     EXPECT_NE(errorOf(std::string("x\n") + text + "\n"), "no error") << text;
+}
+
+TEST_F(CsvReaderTest, ReadsMissingNumbersAsNan) {
+  source.options.push_back({"missing", listOption({"", "NA", "-1"})});
+  ExampleTable table = loadFiles(source, {write("m.csv", "x,y\n1,\n NA ,\"\"\n-1,-1.0\n")}).value();
+  std::vector<float> values = elementsOf<float>(table, 0);
+  ASSERT_EQ(values.size(), 6u);
+  EXPECT_EQ(values[0], 1);
+  for (size_t i : {1, 2, 3, 4})
+    EXPECT_TRUE(std::isnan(values[i])) << i;
+  EXPECT_EQ(values[5], -1);
+  EXPECT_EQ(errorOf("x\n?\n"), "2:1: expects a number in column 'x', found '?' (missing: \"?\" "
+                               "would read it as NaN)");
+  setOption("types", "i64");
+  EXPECT_EQ(errorOf("x\nNA\n"), "2:1: expects a whole number in column 'x', found 'NA'");
 }
 
 TEST_F(CsvReaderTest, FindsWrongQuotes) {

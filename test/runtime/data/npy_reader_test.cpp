@@ -50,15 +50,32 @@ TEST_F(NpyReaderTest, ReadsBigEndian) {
             (std::vector<int32_t>{258, -2}));
 }
 
-TEST_F(NpyReaderTest, RefusesWhatHasNoExamplesInARow) {
+TEST_F(NpyReaderTest, TurnsColumnMajorFiles) {
+  source.reader = "npy";
+  std::string text = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
+  auto file = [&](const std::string &elements) {
+    return std::string("\x93NUMPY\1\0", 8) + static_cast<char>(text.size()) + '\0' + text +
+           elements;
+  };
+  text = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n";
+  std::string x = write("x.npy", file("adbecf")), y = write("y.npy.gz", gzip(file("ADBECF")));
+  source.files = {"*"};
+  ExampleTable table = loadFiles(source, {x, y}).value();
+  EXPECT_EQ(elementsOf<uint8_t>(table, 0), (std::vector<uint8_t>{'a', 'b', 'c', 'd', 'e', 'f'}));
+  EXPECT_EQ(elementsOf<uint8_t>(table, 1), (std::vector<uint8_t>{'A', 'B', 'C', 'D', 'E', 'F'}));
+  text = "{'descr': '>f4', 'fortran_order': True, 'shape': (1, 2, 2), }\n";
+  std::string z =
+      write("z.npy", file(std::string("\x3f\x80\0\0\x40\0\0\0\x40\x40\0\0\x40\x80\0\0", 16)));
+  EXPECT_EQ(elementsOf<float>(loadFiles(source, {z}).value(), 0), (std::vector<float>{1, 3, 2, 4}));
+  std::string cut = write("w.npy", file("1234"));
+  EXPECT_NE(message(loadFiles(source, {cut})).find("as the header says"), std::string::npos);
+}
+
+TEST_F(NpyReaderTest, RefusesWhatHasNoExamples) {
   source.reader = "npy";
   std::string scalar = write("s.npy", makeNpyHeader(DType::F32, {}) + "1234");
   EXPECT_EQ(message(loadFiles(source, {scalar})),
             scalar + ": expects an array whose first axis is the examples, found a scalar");
-  std::string text = "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }\n";
-  std::string columns = write("c.npy", std::string("\x93NUMPY\1\0", 8) +
-                                           static_cast<char>(text.size()) + '\0' + text + "1234");
-  EXPECT_NE(message(loadFiles(source, {columns})).find("found Fortran order"), std::string::npos);
   std::string cut = write("t.npy", makeNpyHeader(DType::F64, {4, 3}) + std::string(95, ' '));
   EXPECT_EQ(message(loadFiles(source, {cut})),
             cut + ": expects f64[4, 3] (224 bytes), as the header says, found 223 bytes: the file "

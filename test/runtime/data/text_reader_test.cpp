@@ -3,7 +3,10 @@
 #include "runtime/data/text_reader.h"
 
 #include "runtime/base/tensor.h"
+#include "runtime/data/data_source.h"
 #include "test/runtime/data/data_files_fixture.h"
+
+#include <set>
 
 namespace pdg {
 namespace {
@@ -44,6 +47,31 @@ TEST_F(TextReaderTest, StridesBeyondTheWindow) {
   std::string text(70000, '.');
   text.replace(0, 2, "ab"), text.replace(30000, 2, "cd"), text.replace(60000, 2, "ef");
   EXPECT_EQ(bytesOf({write("a", text)}), "abcdef");
+}
+
+TEST_F(TextReaderTest, ShuffledWindowsShareTheirTokens) {
+  set("window", "3");
+  source.shuffle = true;
+  std::string a = write("a", "abcde"), b = write("b", "xy"), c = write("c.gz", gzip("1234"));
+  EXPECT_EQ(bytesOf({b, a, b, c, b}), "abcbcdcde123234");
+  EXPECT_EQ(bytesOf({b}), b + ": expects at least 3 bytes for a window, found fewer");
+  DataOptions options;
+  source.files = {a, b, c};
+  source.fields = {{DType::U8, {3}}};
+  source.batch = 2;
+  auto data = DataSource::open(source, options).value();
+  EXPECT_EQ(data->size().value(), 5);
+  std::multiset<std::string> windows;
+  for (int64_t n = 1; n != 0;) {
+    DataBatch batch = data->next().value();
+    n = batch.n;
+    for (int64_t i = 0; i < n; ++i)
+      windows.emplace(batch.fields[0] + 3 * i, 3);
+  }
+  EXPECT_EQ(windows, (std::multiset<std::string>{"123", "234", "abc", "bcd", "cde"}));
+  set("vocabulary", "9");
+  EXPECT_EQ(elementsOf<int64_t>(loadFiles(source, {write("w", "a b a c")}).value(), 0),
+            (Ids{1, 2, 1, 2, 1, 3}));
 }
 
 TEST_F(TextReaderTest, WindowsOfWords) {
