@@ -4,10 +4,14 @@
 #define PDG_IR_ATTRS_TD
 
 include "ir/dialect.td"
+include "mlir/IR/EnumAttr.td"
 
 class Pdg_Attr<string name, string attrMnemonic> : AttrDef<Pdg_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
+
+def Pdg_NameParameter : AttrParameter<"::pdg::NameAttr", "the name of a variable or value">;
+def Pdg_RoleParameter : AttrParameter<"::pdg::RoleAttr", "a role of a cluster">;
 
 def Pdg_NameAttr : Pdg_Attr<"Name", "name"> {
   let summary = "The name of a variable: scope path, optimizer state, slice, replica";
@@ -43,6 +47,71 @@ def Pdg_ValueFormatAttr : Pdg_Attr<"ValueFormat", "format"> {
       DefaultValuedParameter<"bool", "false">:$significant);
   let assemblyFormat = "`<` struct(params) `>`";
 }
+//===- Clusters ------------------------------------------------------------===//
+
+def Pdg_RoleKind : I32EnumAttr<"RoleKind", "what a process of a cluster is", [
+    I32EnumAttrCase<"Anywhere", 0, "anywhere">, I32EnumAttrCase<"Trainer", 1, "trainer">,
+    I32EnumAttrCase<"Server", 2, "server">]> {
+  let cppNamespace = "::pdg";
+  let genSpecializedAttr = 0;
+}
+
+def Pdg_RoleAttr : Pdg_Attr<"Role", "role"> {
+  let summary = "A role of a cluster: all trainers, or one server";
+  let description = [{
+    `<trainer>` is all trainers, which run one program; `<server, 1>` is server 1. As the place of
+    an op (`pdg.place`), `<anywhere>` says that every role that needs the value computes it.
+  }];
+  let parameters = (ins EnumParameter<Pdg_RoleKind>:$kind,
+      DefaultValuedParameter<"int64_t", "0">:$index);
+  let assemblyFormat = "`<` $kind (`,` $index^)? `>`";
+  let builders = [AttrBuilder<(ins "::pdg::RoleKind":$kind),
+                              "return $_get($_ctxt, kind, 0);">];
+  let extraClassDeclaration = [{
+    bool isTrainer() const { return getKind() == ::pdg::RoleKind::Trainer; }
+    bool isServer() const { return getKind() == ::pdg::RoleKind::Server; }
+    bool isAnywhere() const { return getKind() == ::pdg::RoleKind::Anywhere; }
+    /// "trainer", "server 1".
+    ::std::string str() const;
+  }];
+}
+
+def Pdg_JoinKindEnum : I32EnumAttr<"JoinKind", "how parts are joined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Min", 2, "min">]> {
+  let cppNamespace = "::pdg";
+  let genSpecializedAttr = 0;
+}
+def Pdg_JoinKind : EnumAttr<Pdg_Dialect, Pdg_JoinKindEnum, "join">;
+
+def Pdg_EdgeKind : I32EnumAttr<"EdgeKind", "what an edge between roles carries", [
+    I32EnumAttrCase<"Variable", 0, "variable">, I32EnumAttrCase<"Gradient", 1, "gradient">,
+    I32EnumAttrCase<"Value", 2, "value">, I32EnumAttrCase<"Joined", 3, "joined">,
+    I32EnumAttrCase<"Control", 4, "control">]> {
+  let cppNamespace = "::pdg";
+  let genSpecializedAttr = 0;
+}
+
+def Pdg_EdgeAttr : Pdg_Attr<"Edge", "edge"> {
+  let summary = "An edge of the graph that crosses from one role to another";
+  let description = [{
+    What is carried (the value of a variable, parts of its gradient, another value, the joined parts
+    of a value, whether a loop goes on), of which variable or value, and which of several such
+    edges. One edge serves all trainers: each of them sends its own message, only the `first` one
+    does, or each receives one. Messages of an edge between two processes are numbered from 0; the
+    receiver takes them in this order.
+  }];
+  let parameters = (ins Pdg_NameParameter:$subject, EnumParameter<Pdg_EdgeKind>:$kind,
+      DefaultValuedParameter<"int64_t", "0">:$number,
+      Pdg_RoleParameter:$from, Pdg_RoleParameter:$to,
+      DefaultValuedParameter<"bool", "false">:$first);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// "gradient of net.W", or "gradient 1 of net.W": unlike any other edge's.
+    ::std::string str() const;
+  }];
+}
+
 def Pdg_ValueFormats : TypedArrayAttrBase<Pdg_ValueFormatAttr, "formats, one a value">;
 def Pdg_Names : TypedArrayAttrBase<Pdg_NameAttr, "names of variables">;
 

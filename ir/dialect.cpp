@@ -7,6 +7,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "ir/dialect.cpp.inc"
+#include "ir/enums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "ir/attrs.cpp.inc"
@@ -59,6 +60,18 @@ std::string NameAttr::str() const {
   if (getReplica())
     text += "@" + std::to_string(getReplica());
   return text;
+}
+
+std::string RoleAttr::str() const {
+  std::string text = stringifyRoleKind(getKind()).str();
+  return isServer() ? text + " " + std::to_string(getIndex()) : text;
+}
+
+std::string EdgeAttr::str() const {
+  std::string text = stringifyEdgeKind(getKind()).str();
+  if (getNumber())
+    text += " " + std::to_string(getNumber());
+  return text + " of " + getSubject().str();
 }
 
 } // namespace pdg

@@ -10,6 +10,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "ir/dialect.h.inc"
+#include "ir/enums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "ir/attrs.h.inc"
@@ -30,6 +31,11 @@ struct VariableResource : mlir::SideEffects::Resource::Base<VariableResource> {
 /// What prints, fetches and asserts write to: their order stays.
 struct OutsideResource : mlir::SideEffects::Resource::Base<OutsideResource> {
   llvm::StringRef getName() final { return "pdg.outside"; }
+};
+
+/// What messages between roles go through: their order stays.
+struct ExchangeResource : mlir::SideEffects::Resource::Base<ExchangeResource> {
+  llvm::StringRef getName() final { return "pdg.exchange"; }
 };
 
 } // namespace pdg

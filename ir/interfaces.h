@@ -215,6 +215,7 @@ public:
   virtual mlir::Value fetchSite(llvm::StringRef name) = 0;
   virtual mlir::Value sourceIndex(mlir::Attribute source) = 0;
   virtual mlir::Value inputIndex(llvm::StringRef name) = 0;
+  virtual mlir::Value edgeIndex(mlir::Attribute edge) = 0;
 };
 
 //===- Interpretation ------------------------------------------------------===//
@@ -245,6 +246,17 @@ public:
   /// A tensor that is fed from outside.
   virtual mlir::FailureOr<SharedTensor> input(llvm::StringRef name) = 0;
   virtual int64_t seed() = 0;
+  /// The number of this process among those of its role.
+  virtual int64_t replica() = 0;
+  /// Hands a value to an edge; takes the next message of an edge from process `from` of its role.
+  virtual mlir::LogicalResult send(mlir::Attribute edge, SharedTensor value) = 0;
+  virtual mlir::FailureOr<SharedTensor> receive(mlir::Attribute edge, int64_t from) = 0;
+  /// Puts a value into a queue of this process, and takes the first one.
+  virtual mlir::LogicalResult enqueue(mlir::Attribute queue, int64_t capacity,
+                                      SharedTensor value) = 0;
+  virtual mlir::FailureOr<SharedTensor> dequeue(mlir::Attribute queue) = 0;
+  /// Stops the run: `text` says why, the op where.
+  virtual mlir::LogicalResult refuse(llvm::StringRef text) = 0;
   /// Prints this op's text with `values`; returns a value to whoever runs the program.
   virtual mlir::LogicalResult print(llvm::ArrayRef<SharedTensor> values) = 0;
   virtual mlir::LogicalResult fetch(llvm::StringRef name, SharedTensor value) = 0;

@@ -139,6 +139,38 @@ def SizeOpInterface : OpInterface<"SizeOpInterface"> {
     (ins "::llvm::ArrayRef<::mlir::AffineExpr>":$values, "::llvm::ArrayRef<::pdg::Dims>":$dims)>];
 }
 
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = [{
+    An op of all trainers together, from a value of each, operand 0. Before it was cut into
+    messages, a graph has such ops; they say what the parts become, in one process and in many.
+  }];
+  let methods = [
+    InterfaceMethod<"The number of trainers.", "int64_t", "getCount", (ins)>,
+    InterfaceMethod<"Builds the result in one process, from the values of all trainers.",
+                    "::mlir::Value", "joinParts",
+                    (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$parts)>,
+    InterfaceMethod<[{
+      Builds the receiving op of an edge from all trainers to one process, which gives the result
+      there; null if the result differs among trainers, or is that of one.
+    }], "::mlir::Value", "receiveParts",
+                    (ins "::mlir::OpBuilder &":$b, "::mlir::Attribute":$edge)>
+  ];
+}
+
+def EdgeOpInterface : OpInterface<"EdgeOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = "An op at one end of an edge between roles, or of a queue: attribute `edge`.";
+  let methods = [
+    InterfaceMethod<"The edge, an EdgeAttr.", "::mlir::Attribute", "getEdgeName", (ins)>,
+    InterfaceMethod<"Whether messages come in here (or go out).", "bool", "isReceiver", (ins)>,
+    InterfaceMethod<"The type of a message; sizes in which messages differ are unknown.",
+                    "::mlir::Type", "getMessageType", (ins)>,
+    InterfaceMethod<"How many messages one run of the op takes: one of each of so many processes.",
+                    "int64_t", "getMessageCount", (ins)>
+  ];
+}
+
 def ViewOpInterface : OpInterface<"ViewOpInterface"> {
   let cppNamespace = "::pdg";
   let description = "The result is the first operand's elements in the same order: no data moves.";

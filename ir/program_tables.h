@@ -54,6 +54,8 @@ public:
   int64_t source(mlir::Attribute symbol) const { return sources_.lookup(symbol); }
   int64_t input(llvm::StringRef name) const { return inputs_.lookup(name); }
   int64_t fetch(llvm::StringRef name) const { return fetches_.lookup(name); }
+  /// The index of an edge or queue: its place among the module's `pdg.edges`.
+  int64_t edge(mlir::Attribute edge) const { return edges_.lookup(edge); }
 
   /// The text of a print or an assert, or of the error that the run check of `op` reports.
   int64_t text(mlir::Operation *op) const { return texts_.lookup(op); }
@@ -75,7 +77,7 @@ private:
   ProgramInfo info_;
   mlir::Operation *program_ = nullptr;
   llvm::SmallVector<mlir::Operation *> variableOps_;
-  llvm::DenseMap<mlir::Attribute, int64_t> variables_, sources_;
+  llvm::DenseMap<mlir::Attribute, int64_t> variables_, sources_, edges_;
   llvm::StringMap<int64_t> inputs_, fetches_;
   TextIndex texts_, mismatchTexts_, nanTexts_;
 };

@@ -224,6 +224,31 @@ FailureOr<SharedTensor> OpEvaluation::input(StringRef name) {
 
 int64_t OpEvaluation::seed() { return static_cast<int64_t>(context().seed()); }
 
+int64_t OpEvaluation::replica() { return context().replica(); }
+
+LogicalResult OpEvaluation::refuse(StringRef text) {
+  return failWorld(absl::FailedPreconditionError(text.str()));
+}
+
+LogicalResult OpEvaluation::send(Attribute edge, SharedTensor value) {
+  return success(context().send(tables().edge(edge), reinterpret_cast<const char *>(value->bytes()),
+                                value->shape().data()));
+}
+
+FailureOr<SharedTensor> OpEvaluation::receive(Attribute, int64_t) {
+  return refuse("this process belongs to no cluster: it has no peers");
+}
+
+LogicalResult OpEvaluation::enqueue(Attribute queue, int64_t capacity, SharedTensor value) {
+  return success(context().enqueue(tables().edge(queue), capacity,
+                                   reinterpret_cast<const char *>(value->bytes()),
+                                   value->shape().data()));
+}
+
+FailureOr<SharedTensor> OpEvaluation::dequeue(Attribute) {
+  return refuse("this process has no queues");
+}
+
 /// Addresses and sizes of values, as the runtime takes them.
 static std::pair<SmallVector<const char *>, SmallVector<int64_t>>
 describe(ArrayRef<SharedTensor> values) {

@@ -74,6 +74,12 @@ public:
   mlir::FailureOr<int64_t> sourceSize(mlir::Attribute source) override;
   mlir::FailureOr<SharedTensor> input(llvm::StringRef name) override;
   int64_t seed() override;
+  int64_t replica() override;
+  mlir::LogicalResult send(mlir::Attribute edge, SharedTensor value) override;
+  mlir::FailureOr<SharedTensor> receive(mlir::Attribute edge, int64_t from) override;
+  mlir::LogicalResult enqueue(mlir::Attribute queue, int64_t capacity, SharedTensor value) override;
+  mlir::FailureOr<SharedTensor> dequeue(mlir::Attribute queue) override;
+  mlir::LogicalResult refuse(llvm::StringRef text) override;
   mlir::LogicalResult print(llvm::ArrayRef<SharedTensor> values) override;
   mlir::LogicalResult fetch(llvm::StringRef name, SharedTensor value) override;
   mlir::LogicalResult fail(llvm::ArrayRef<SharedTensor> values) override;

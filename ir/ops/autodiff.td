@@ -39,7 +39,7 @@ def Pdg_StopGradientOp : Pdg_PureOp<"stop_gradient",
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
-def Pdg_AccumulateOp : Pdg_BinaryOp<"accumulate", "x + y", "g", "g", OnFloats> {
+def Pdg_ContributeOp : Pdg_BinaryOp<"contribute", "x + y", "g", "g", OnFloats> {
   let summary = "x + y: y is what one iteration of a loop contributes to a gradient";
   let description = [{
     The reverse of a loop has one for each use of a value from outside: x is carried, from zeros.
@@ -48,7 +48,7 @@ def Pdg_AccumulateOp : Pdg_BinaryOp<"accumulate", "x + y", "g", "g", OnFloats> {
 
     ```mlir
     // [1, 2], [3, 4] -> [4, 6]
-    %z = pdg.accumulate %x, %y : tensor<2xf32>, tensor<2xf32>
+    %z = pdg.contribute %x, %y : tensor<2xf32>, tensor<2xf32>
     ```
   }];
 }

@@ -29,7 +29,7 @@ LogicalResult ProgramOp::evaluate(Evaluation &eval) {
 
 LogicalResult YieldOp::verify() {
   // C1
-  if (getGoesOn() && !isa<ForOp, ForEachOp>((*this)->getParentOp()))
+  if (getGoesOn() && !isa<ForOp, ForEachOp, LoopForeverOp>((*this)->getParentOp()))
     return emitOpError("expects 'while' in a loop only");
   return success();
 }
@@ -218,6 +218,36 @@ LogicalResult ForEachOp::evaluate(Evaluation &eval) {
       return failure();
     if (!endRound(getBody(), *values, carried))
       break;
+  }
+  setResults(eval, carried);
+  return success();
+}
+
+//===- LoopForeverOp -------------------------------------------------------===//
+
+LogicalResult LoopForeverOp::verify() {
+  if (getResultTypes() != getInits().getTypes() ||
+      TypeRange(getBody().getArgumentTypes()) != getInits().getTypes())
+    return emitOpError("expects carried values, region arguments and results of equal types");
+  return verifyYield(*this, getBody(), getResultTypes());
+}
+
+ShardingRule LoopForeverOp::getShardingRule() { return {}; }
+
+LogicalResult LoopForeverOp::vjp(OpBuilder &, Reverse &) {
+  return emitOpError("is made after gradients are taken");
+}
+
+LogicalResult LoopForeverOp::evaluate(Evaluation &eval) {
+  SmallVector<SharedTensor> carried;
+  for (unsigned i = 0; i < getInits().size(); ++i)
+    carried.push_back(eval.operandRef(i));
+  bool goesOn = true;
+  while (goesOn) {
+    auto values = eval.run(getBody().front(), carried);
+    if (failed(values))
+      return failure();
+    goesOn = endRound(getBody(), *values, carried);
   }
   setResults(eval, carried);
   return success();

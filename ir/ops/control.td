@@ -172,3 +172,35 @@ def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInt
     int64_t getBatchBound();
   }];
 }
+
+def Pdg_LoopForeverOp : Pdg_Op<"loop_forever", [RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<LowerableOpInterface>, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Runs its region until a message, or the end of the job, ends it";
+  let description = [{
+    The main loop of a server: how often it runs, others decide. The region's arguments are the
+    carried values, and its yield gives the next ones; `while %c` of the yield says whether there is
+    another round, and without it the loop ends only when the job does.
+
+    Inputs: the carried values. Outputs: their last values.
+
+    ```mlir
+    %zero = pdg.constant dense<0> : tensor<i64>
+    %three = pdg.constant dense<3> : tensor<i64>
+    // -> 3
+    %n = pdg.loop_forever carry (%zero : tensor<i64>) -> tensor<i64> {
+    ^bb0(%carried: tensor<i64>):
+      %one = pdg.constant dense<1> : tensor<i64>
+      %next = pdg.add %carried, %one : tensor<i64>, tensor<i64>
+      %goes_on = pdg.lt %next, %three : tensor<i64>, tensor<i64>
+      pdg.yield %next : tensor<i64> while %goes_on
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Pdg_Stored>:$inits);
+  let results = (outs Variadic<Pdg_Stored>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    (`carry` `(` $inits^ `:` type($inits) `)`)? (`->` type($results)^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}

@@ -98,4 +98,19 @@ LogicalResult ForEachOp::lower(Lowering &lowering) {
   return success();
 }
 
+LogicalResult LoopForeverOp::lower(Lowering &lowering) {
+  Block &body = getBody().front();
+  ValueRange carried = body.getArguments();
+  lowering.copy(getInits(), carried);
+  Block *head = lowering.newBlock(), *after = lowering.newBlock();
+  lowering.branch(head);
+  lowering.enter(head);
+  lowering.stopIf(lowering.call("pdg_poll", {}));
+  if (failed(lowerBody(lowering, body, carried, after)))
+    return failure();
+  lowering.branch(head);
+  lowering.enter(after);
+  return success();
+}
+
 } // namespace pdg

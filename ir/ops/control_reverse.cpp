@@ -279,7 +279,7 @@ private:
         backward_->insertOperands(backward_->getNumOperands(),
                                   constantLike(before, loc_, value, 0));
         Value sum = backward_.getBody().addArgument(value.getType(), loc_);
-        yields.push_back(AccumulateOp::create(inner, loc_, sum, use));
+        yields.push_back(ContributeOp::create(inner, loc_, sum, use));
         contributed_.push_back(value);
       }
     // An op gets more results by being made again.

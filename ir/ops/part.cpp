@@ -37,6 +37,8 @@ LogicalResult PartBeginOp::vjp(OpBuilder &, Reverse &) { return success(); }
 LogicalResult PartBeginOp::evaluate(Evaluation &eval) {
   int64_t n = std::max<int64_t>(eval.operand(0).data<int64_t>()[0], 0);
   int64_t part = getPart(), of = getOf(), begin = 0;
+  if (getPlus())
+    part += std::clamp<int64_t>(eval.operand(1).data<int64_t>()[0], 0, of - part);
   if (getLeaves()) {
     int64_t leaves = leafCount(n);
     begin = n / leaves * (leaves * part / of);
@@ -72,6 +74,12 @@ LogicalResult PartBeginOp::lower(Lowering &lowering) {
   auto over = [&](Value x, Value y) -> Value { return arith::DivSIOp::create(b, loc, x, y); };
   Value n = arith::MaxSIOp::create(b, loc, lowering.loadScalar(getN()), lowering.constant(0));
   Value part = lowering.constant(getPart()), of = lowering.constant(getOf());
+  if (getPlus()) {
+    Value more =
+        arith::MaxSIOp::create(b, loc, lowering.loadScalar(getPlus()), lowering.constant(0));
+    more = arith::MinSIOp::create(b, loc, more, lowering.constant(getOf() - getPart()));
+    part = arith::AddIOp::create(b, loc, part, more);
+  }
   Value begin;
   if (getLeaves()) {
     Value leaves = emitLeafCount(lowering, loc, n);

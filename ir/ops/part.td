@@ -7,18 +7,23 @@ def Pdg_PartBeginOp : Pdg_PureOp<"part_begin", [DeclareOpInterfaceMethods<Lowera
   let description = [{
     Part r has the elements from floor(r n / of) up to where part r + 1 begins. With `leaves` it has
     whole leaves of a sum over the n elements: those from floor(r L(n) / of) on, perhaps none.
-    Part `of` begins at n.
+    Part `of` begins at n. With `plus %k` it is part `part` + k, where k is known when the program
+    runs: each trainer has a part of its own.
 
-    (C1) 0 <= part <= of <= 65536, and there is a part. A negative n counts as 0.
+    (C1) 0 <= part <= of <= 65536, and there is a part. A negative n counts as 0, a part after the
+    last as `of`.
 
     ```mlir
     // n = 64: the second of two halves begins at 32
     %begin = pdg.part_begin %n part 1 of 2 leaves
     ```
   }];
-  let arguments = (ins Pdg_Size:$n, I64Attr:$part, I64Attr:$of, UnitAttr:$leaves);
+  let arguments = (ins Pdg_Size:$n, I64Attr:$part, Optional<Pdg_Size>:$plus, I64Attr:$of,
+                       UnitAttr:$leaves);
   let results = (outs Pdg_Any:$result);
-  let assemblyFormat = "$n `part` $part `of` $of (`leaves` $leaves^)? attr-dict";
+  let assemblyFormat = [{
+    $n `part` $part (`plus` $plus^)? `of` $of (`leaves` $leaves^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

@@ -92,16 +92,16 @@ LogicalResult follow(Value value, Block *block, Chain &chain) {
 
 /// Follows the sum that `carried` is to the op that contributes. Fails if it is no such sum.
 ///
-///   %r = for carry (%a = zeros) { %c = sum; %s = accumulate %a, %c; yield %s }
+///   %r = for carry (%a = zeros) { %c = sum; %s = contribute %a, %c; yield %s }
 LogicalResult followCarried(Carried carried, Chain &chain) {
   BlockArgument argument = carried.argument();
-  auto accumulate = carried.yielded().get().getDefiningOp<AccumulateOp>();
-  if (!accumulate || accumulate.getX() != argument || !argument.hasOneUse() ||
-      !accumulate->hasOneUse() || accumulate.getY().getType() != argument.getType() ||
+  auto contribute = carried.yielded().get().getDefiningOp<ContributeOp>();
+  if (!contribute || contribute.getX() != argument || !argument.hasOneUse() ||
+      !contribute->hasOneUse() || contribute.getY().getType() != argument.getType() ||
       !isZero(carried.init().get()))
     return failure();
   chain.around.push_back({carried.loop, carried.index, 0});
-  return follow(accumulate.getY(), argument.getOwner(), chain);
+  return follow(contribute.getY(), argument.getOwner(), chain);
 }
 
 /// Leaves of zeros for the sum of `chain`, which began as `init`; null if its sizes are not known
@@ -146,13 +146,13 @@ void carryLeaves(Chain &chain) {
     Around &around = chain.around[depth];
     around.result().setType(type);
     OpOperand &yielded = around.yielded(around.branch);
-    Operation *accumulate = nullptr;
+    Operation *contribute = nullptr;
     if (auto loop = dyn_cast<ForOp>(around.op)) {
       Carried carried{loop, around.index};
       carried.init().set(leaves);
       leaves = carried.argument();
       leaves.setType(type);
-      accumulate = yielded.get().getDefiningOp();
+      contribute = yielded.get().getDefiningOp();
     } else {
       // Leaves pass by the branch that contributes nothing.
       around.yielded(1 - around.branch).set(leaves);
@@ -160,8 +160,8 @@ void carryLeaves(Chain &chain) {
     OpBuilder inner(yielded.getOwner());
     yielded.set(depth + 1 < chain.around.size() ? Value(chain.around[depth + 1].result())
                                                 : chain.sum.addToLeaves(inner, leaves));
-    if (accumulate)
-      accumulate->erase();
+    if (contribute)
+      contribute->erase();
   }
   b.setInsertionPointAfter(outermost.op);
   Operation *join = JoinLeavesOp::create(b, outermost.op->getLoc(), outermost.result());
@@ -185,7 +185,7 @@ void shareLeaves(ModuleOp module) {
         carryLeaves(chain);
     }
   });
-  module.walk([](AccumulateOp op) {
+  module.walk([](ContributeOp op) {
     OpBuilder b(op);
     op.replaceAllUsesWith(AddOp::create(b, op.getLoc(), op.getX(), op.getY()).getResult());
     op.erase();

@@ -6,7 +6,7 @@
 
 namespace pdg {
 
-/// Replaces every `pdg.accumulate` of `module`: by sums that go on with the leaves that a loop
+/// Replaces every `pdg.contribute` of `module`: by sums that go on with the leaves that a loop
 /// carries, joined once after the outermost loop, or else by an addition. No gradient is to be
 /// taken afterwards.
 void shareLeaves(mlir::ModuleOp module);

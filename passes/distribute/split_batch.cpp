@@ -73,11 +73,11 @@ const Splitter::Cuts &Splitter::cutsOf(Split split) {
   OpBuilder b = OpBuilder::atBlockBegin(&body);
   Value count = DimOp::create(b, loc, body.getArgument(1), 0);
   for (int64_t r = 0; r <= slices_; ++r) {
-    Value begin =
-        r == 0 ? sizeConstant(b, loc, 0)
-        : r == slices_
-            ? count
-            : PartBeginOp::create(b, loc, count, r, slices_, split.partition->plain).getResult();
+    Value begin = r == 0         ? sizeConstant(b, loc, 0)
+                  : r == slices_ ? count
+                                 : PartBeginOp::create(b, loc, count, r, Value(), slices_,
+                                                       split.partition->plain)
+                                       .getResult();
     TensorExpr rows{b, loc, begin};
     cuts.begins.push_back(
         split.rows == 1 ? begin : (rows * rows.with(sizeConstant(b, loc, split.rows))).value);

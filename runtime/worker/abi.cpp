@@ -58,4 +58,33 @@ void pdg_parallel(void *ctx, void (*task)(void *args, int64_t i, int64_t tasks),
   contextOf(ctx).parallel(task, args, tasks);
 }
 
+int64_t pdg_replica(void *ctx) { return contextOf(ctx).replica(); }
+
+int64_t pdg_send(void *ctx, int64_t edge, char *value, int64_t *dims) {
+  return statusOf(contextOf(ctx).send(edge, value, dims));
+}
+
+int64_t pdg_recv(void *ctx, int64_t edge, char *value, int64_t *dims) {
+  return statusOf(contextOf(ctx).receive(edge, value, dims));
+}
+
+int64_t pdg_accumulate(void *ctx, int64_t edge, int64_t joining, int64_t count, char *value,
+                       int64_t *dims) {
+  return statusOf(
+      contextOf(ctx).accumulate(edge, static_cast<pdg::Joining>(joining), count, value, dims));
+}
+
+int64_t pdg_collect(void *ctx, int64_t edge, int64_t axis, int64_t count, char *value,
+                    int64_t *dims) {
+  return statusOf(contextOf(ctx).collect(edge, axis, count, value, dims));
+}
+
+int64_t pdg_enqueue(void *ctx, int64_t edge, int64_t capacity, char *value, int64_t *dims) {
+  return statusOf(contextOf(ctx).enqueue(edge, capacity, value, dims));
+}
+
+int64_t pdg_dequeue(void *ctx, int64_t edge, char *value, int64_t *dims) {
+  return statusOf(contextOf(ctx).dequeue(edge, value, dims));
+}
+
 } // extern "C"

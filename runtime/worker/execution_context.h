@@ -3,6 +3,7 @@
 // methods; the interpreter calls the methods. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/base/join.h"
 #include "runtime/base/tensor.h"
 #include "runtime/checkpoint/named_tensor.h"
 #include "runtime/data/data_source.h"
@@ -138,6 +139,18 @@ public:
 
   /// Runs tasks on the threads of the run. Thread-safe; nested calls run inline.
   void parallel(ThreadPool::Task task, void *args, int64_t tasks);
+
+  // Messages to and from the other processes of the cluster (runtime/abi.def says what each does).
+
+  /// The number of this process among those of its role; 0 outside a cluster.
+  int64_t replica() const { return 0; }
+
+  bool send(int64_t edge, const char *value, const int64_t *dims);
+  bool receive(int64_t edge, char *value, const int64_t *dims);
+  bool accumulate(int64_t edge, Joining joining, int64_t count, char *value, const int64_t *dims);
+  bool collect(int64_t edge, int64_t axis, int64_t count, char *value, const int64_t *dims);
+  bool enqueue(int64_t edge, int64_t capacity, const char *value, const int64_t *dims);
+  bool dequeue(int64_t edge, char *value, const int64_t *dims);
 
   // Variables and results.
 

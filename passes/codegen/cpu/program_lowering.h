@@ -47,6 +47,7 @@ public:
   mlir::Value fetchSite(llvm::StringRef name) override;
   mlir::Value sourceIndex(mlir::Attribute source) override;
   mlir::Value inputIndex(llvm::StringRef name) override;
+  mlir::Value edgeIndex(mlir::Attribute edge) override;
 
 private:
   /// Tasks have scratch memory of their own; this many at most run.

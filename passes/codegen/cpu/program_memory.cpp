@@ -136,6 +136,7 @@ Value ProgramLowering::textSite(Operation *op) { return constant(tables_.text(op
 Value ProgramLowering::fetchSite(StringRef name) { return constant(tables_.fetch(name)); }
 Value ProgramLowering::sourceIndex(Attribute source) { return constant(tables_.source(source)); }
 Value ProgramLowering::inputIndex(StringRef name) { return constant(tables_.input(name)); }
+Value ProgramLowering::edgeIndex(Attribute edge) { return constant(tables_.edge(edge)); }
 
 //===- Copies --------------------------------------------------------------===//
 

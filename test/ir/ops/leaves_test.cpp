@@ -178,7 +178,7 @@ TEST(Leaves, GoThroughNestedLoops) {
   ASSERT_TRUE(module && simplify(test, *module)) << test.reports;
   EXPECT_EQ(count(*module, "pdg.contract_leaves"), 1) << printed(*module);
   EXPECT_EQ(count(*module, "pdg.join_leaves"), 1) << printed(*module);
-  EXPECT_EQ(count(*module, "pdg.accumulate"), 0);
+  EXPECT_EQ(count(*module, "pdg.contribute"), 0);
   Tensors inputs{{"w", randomTensor(random, DType::F32, {4, 4}, Style::Signed)},
                  {"scale", randomTensor(random, DType::F32, {32, 4}, Style::Signed)},
                  {"h", randomTensor(random, DType::F32, {32, 4}, Style::Signed)}};

@@ -30,7 +30,7 @@ pdg.program {
   // CHECK: pdg.yield %{{.*}}, %[[NEXT]], %[[ADDED]]
   // CHECK: %[[J:.*]] = pdg.join_leaves %[[BACK]]#1
   // CHECK: pdg.transpose %[[J]] [1, 0]
-  // CHECK-NOT: pdg.accumulate
+  // CHECK-NOT: pdg.contribute
   %gw, %gs = pdg.gradient %loss of [] %w, %scale : tensor<3x4xf32>, tensor<f32>
       : tensor<f32> -> tensor<3x4xf32>, tensor<f32>
   pdg.fetch "w", %gw : tensor<3x4xf32>
