@@ -112,6 +112,36 @@ def Pdg_EdgeAttr : Pdg_Attr<"Edge", "edge"> {
   }];
 }
 
+def Pdg_ClusterMode : I32EnumAttr<"ClusterMode", "how trainers and servers keep step", [
+    I32EnumAttrCase<"Sync", 0, "sync">, I32EnumAttrCase<"Async", 1, "async">,
+    I32EnumAttrCase<"Bounded", 2, "bounded">, I32EnumAttrCase<"Local", 3, "local">,
+    I32EnumAttrCase<"AllReduce", 4, "all_reduce">]> {
+  let cppNamespace = "::pdg";
+  let genSpecializedAttr = 0;
+}
+
+def Pdg_ClusterAttr : Pdg_Attr<"Cluster", "cluster"> {
+  let summary = "The cluster that a program is cut for";
+  let description = [{
+    `#pdg.cluster<trainers = 2, servers = 2>`, the attribute `pdg.cluster` of a module: how many
+    processes there are of each kind, how many devices a trainer has, how they keep step. `bound` is
+    the K of the modes `bounded` and `local`. A memory of 0 bytes has no limit. In the mode
+    `all_reduce` the servers are parts of the trainers' processes.
+  }];
+  let parameters = (ins "int64_t":$trainers, "int64_t":$servers,
+      DefaultValuedParameter<"int64_t", "1">:$devices,
+      DefaultValuedParameter<"::pdg::ClusterMode", "::pdg::ClusterMode::Sync">:$mode,
+      DefaultValuedParameter<"int64_t", "0">:$bound,
+      DefaultValuedParameter<"int64_t", "0">:$trainer_memory,
+      DefaultValuedParameter<"int64_t", "0">:$server_memory);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The cluster of `module`, or null: the program runs in one process.
+    static ::pdg::ClusterAttr of(::mlir::Operation *module);
+  }];
+}
+
 def Pdg_ValueFormats : TypedArrayAttrBase<Pdg_ValueFormatAttr, "formats, one a value">;
 def Pdg_Names : TypedArrayAttrBase<Pdg_NameAttr, "names of variables">;
 

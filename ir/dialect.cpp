@@ -74,4 +74,26 @@ std::string EdgeAttr::str() const {
   return text + " of " + getSubject().str();
 }
 
+LogicalResult ClusterAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t trainers,
+                                  int64_t servers, int64_t devices, ClusterMode mode, int64_t bound,
+                                  int64_t trainerMemory, int64_t serverMemory) {
+  auto inRange = [&](StringRef what, int64_t number, int64_t least, int64_t most) -> LogicalResult {
+    if (number >= least && number <= most)
+      return success();
+    return emitError() << "expects " << least << " to " << most << " " << what << ", got "
+                       << number;
+  };
+  constexpr int64_t Most = 65536;
+  if (failed(inRange("trainers", trainers, 1, Most)) ||
+      failed(inRange("servers", servers, 0, Most)) || failed(inRange("devices", devices, 1, Most)))
+    return failure();
+  if (bound < 0 || trainerMemory < 0 || serverMemory < 0)
+    return emitError() << "expects a bound and memories that are not negative";
+  return success();
+}
+
+ClusterAttr ClusterAttr::of(Operation *module) {
+  return module->getAttrOfType<ClusterAttr>("pdg.cluster");
+}
+
 } // namespace pdg
