@@ -66,6 +66,14 @@ TEST(Npz, RefusesEqualNames) {
   EXPECT_EQ(folder.count(), 0u);
 }
 
+TEST(Npz, RefusesNamesThatNoTerminalShows) {
+  TempFolder folder;
+  HostTensor one = HostTensor::fromValues<float>({1}, {1}).value();
+  ASSERT_TRUE(writeNpz(folder.file("t.npz"), std::vector<TensorRef>{{"a\033b", &one}}).ok());
+  EXPECT_NE(readNpz(folder.file("t.npz")).status().ToString().find("has control characters"),
+            std::string::npos);
+}
+
 TEST(Npz, ChecksumGuardsElements) {
   TempFolder folder;
   std::vector<NamedTensor> tensors;

@@ -367,7 +367,7 @@ TEST_F(DataSourceTest, ErrorsInAStreamComeAfterTheBatchesBeforeThem) {
       EXPECT_EQ(data->next().status().message(),
                 "model.pdg:3:1: data source 'train': " + folder.string() +
                     "/f.csv:8:1: expects a number in column 'x', "
-                    "found '?'");
+                    "found '?' (missing: \"?\" would read it as NaN)");
   }
 }
 

@@ -79,6 +79,25 @@ TEST_F(InputFileTest, FindsWhatFollowsTheData) {
   EXPECT_FALSE(readBack("file.gz", packed + '\x1f').ok());
 }
 
+TEST_F(InputFileTest, FindsChangesOfTheLengthWhileItReads) {
+  for (size_t length : {60, 200}) {
+    std::string path = write("f", std::string(100, 'x'));
+    InputFile file = InputFile::open(path).value();
+    char bytes[50];
+    ASSERT_EQ(file.read(bytes, 50).value(), 50);
+    std::filesystem::resize_file(path, length);
+    absl::Status status;
+    for (int i = 0; i < 4 && status.ok(); ++i)
+      status = file.read(bytes, 50).status();
+    EXPECT_NE(std::string(status.message())
+                  .find("f: expects 100 bytes, as when it was opened, "
+                        "found the end after " +
+                        std::to_string(length)),
+              std::string::npos)
+        << status;
+  }
+}
+
 TEST_F(InputFileTest, RefusesAPlainFileNamedGz) {
   absl::Status status = readBack("file.gz", "plain").status();
   EXPECT_EQ(status.message(), (folder / "file.gz").string() +

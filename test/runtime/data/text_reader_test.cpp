@@ -61,6 +61,7 @@ TEST_F(TextReaderTest, ShuffledWindowsShareTheirTokens) {
   source.batch = 2;
   auto data = DataSource::open(source, options).value();
   EXPECT_EQ(data->size().value(), 5);
+  data->beginPass(0);
   std::multiset<std::string> windows;
   for (int64_t n = 1; n != 0;) {
     DataBatch batch = data->next().value();
