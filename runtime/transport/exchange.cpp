@@ -17,8 +17,8 @@ namespace {
 /// A message's header has one byte for the rank.
 constexpr size_t kMaxRank = 16;
 
-int64_t countOf(const Topology &topology, RoleKind kind) {
-  return kind == RoleKind::Trainer ? topology.trainers : topology.servers;
+int64_t countOf(const Topology &topology, PeerKind kind) {
+  return kind == PeerKind::Trainer ? topology.trainers : topology.servers;
 }
 
 absl::Status checkEdge(const Topology &topology, const EdgeInfo &edge) {
@@ -53,7 +53,7 @@ absl::Status checkEdge(const Topology &topology, const EdgeInfo &edge) {
 } // namespace
 
 std::string nameOf(Peer peer) {
-  return absl::StrCat(peer.kind == RoleKind::Trainer ? "trainer " : "server ", peer.index);
+  return absl::StrCat(peer.kind == PeerKind::Trainer ? "trainer " : "server ", peer.index);
 }
 
 absl::Status checkTopology(const Topology &topology) {
@@ -70,7 +70,7 @@ absl::Status checkTopology(const Topology &topology) {
 
 std::vector<Peer> allPeers(const Topology &topology) {
   std::vector<Peer> peers;
-  for (RoleKind kind : {RoleKind::Trainer, RoleKind::Server})
+  for (PeerKind kind : {PeerKind::Trainer, PeerKind::Server})
     for (int64_t i = 0; i < countOf(topology, kind); ++i)
       peers.push_back({kind, i});
   return peers;

@@ -17,11 +17,11 @@
 namespace pdg {
 
 /// What the processes of a cluster are.
-enum class RoleKind : uint8_t { Trainer, Server };
+enum class PeerKind : uint8_t { Trainer, Server };
 
 /// Which process of a cluster: {Trainer, 1}, {Server, 0}.
 struct Peer {
-  RoleKind kind = RoleKind::Trainer;
+  PeerKind kind = PeerKind::Trainer;
   int64_t index = 0;
 
   auto operator<=>(const Peer &) const = default;
@@ -43,10 +43,10 @@ struct EdgeInfo {
   std::vector<int64_t> shape;
   /// No message has more elements. 0 stands for the product of `shape`, which then has no -1.
   int64_t bound = 0;
-  RoleKind fromKind = RoleKind::Trainer;
+  PeerKind fromKind = PeerKind::Trainer;
   /// Which process of the kind sends; kAllOfKind: each of them may.
   int64_t fromIndex = kAllOfKind;
-  RoleKind toKind = RoleKind::Server;
+  PeerKind toKind = PeerKind::Server;
   /// Which process of the kind receives; kAllOfKind: each of them may.
   int64_t toIndex = kAllOfKind;
   /// Only replica 0 of the senders sends.
@@ -105,8 +105,8 @@ public:
   virtual const Topology &topology() const = 0;
 
   /// Hands over `value`, which may be changed when this returns. Waits while `depth` earlier
-  /// messages of the edge to this peer were not given back. InvalidArgument if the edge does not
-  /// lead from here to `to`, or the sizes are not the edge's.
+  /// messages of the edge to this peer were not given back; OutOfRange if it has finished then.
+  /// InvalidArgument if the edge does not lead from here to `to`, or the sizes are not the edge's.
   virtual absl::Status send(int64_t edge, Peer to, TensorView value);
 
   /// Sends `value` to every process that the edge leads to, in the order of their indices.

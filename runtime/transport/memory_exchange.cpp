@@ -7,6 +7,7 @@
 #include "runtime/transport/buffer.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <atomic>
 #include <chrono>
@@ -57,6 +58,11 @@ struct MemoryCluster::State {
   std::set<Peer> finished;
   absl::Status cause;
 
+  /// The place of a process among all of them.
+  int64_t numberOf(Peer peer) const {
+    return peer.kind == PeerKind::Trainer ? peer.index : topology.trainers + peer.index;
+  }
+
   /// The lane, or why there is none.
   absl::StatusOr<Lane *> find(int64_t edge, Peer from, Peer to) {
     if (auto lane = lanes.find({edge, from, to}); lane != lanes.end())
@@ -85,7 +91,11 @@ public:
     if (absl::Status status = checkSizes(info, sizes); !status.ok())
       return status;
     std::unique_lock lock(state_.mutex);
-    state_.changed.wait(lock, [&] { return !state_.cause.ok() || !(*lane)->isFull(); });
+    while (state_.cause.ok() && (*lane)->isFull()) {
+      if (state_.finished.contains(to))
+        return absl::OutOfRangeError(absl::StrCat(nameOf(to), " has finished"));
+      wait(lock, edge, absl::StrCat("until ", nameOf(to), " takes"));
+    }
     if (!state_.cause.ok())
       return state_.cause;
     Slot &slot = (*lane)->at((*lane)->sent);
@@ -113,7 +123,7 @@ public:
     (*lane)->isReserved = false;
     (*lane)->at((*lane)->sent).arrival = Clock::now() + std::chrono::microseconds(draw(500));
     ++(*lane)->sent;
-    state_.changed.notify_all();
+    notify();
     return absl::OkStatus();
   }
 
@@ -127,7 +137,7 @@ public:
     if (lane.isHeld) {
       ++lane.released;
       lane.isHeld = false;
-      state_.changed.notify_all();
+      notify();
     }
     for (;;) {
       if (!state_.cause.ok())
@@ -140,7 +150,7 @@ public:
       }
       if (lane.next() == lane.sent && state_.finished.contains(from))
         return absl::OutOfRangeError(absl::StrCat(nameOf(from), " has finished"));
-      waitUntil(lock, until);
+      wait(lock, edge, absl::StrCat("for ", nameOf(from), " to send"), until);
     }
   }
 
@@ -169,14 +179,14 @@ public:
       }
       if (ended == senders.size())
         return absl::OutOfRangeError("all senders have finished");
-      waitUntil(lock, until);
+      wait(lock, edge, "for somebody to send", until);
     }
   }
 
   absl::Status finish() override {
     std::lock_guard lock(state_.mutex);
     state_.finished.insert(self_);
-    state_.changed.notify_all();
+    notify();
     return state_.cause;
   }
 
@@ -184,7 +194,7 @@ public:
     std::lock_guard lock(state_.mutex);
     if (state_.cause.ok())
       state_.cause = std::move(cause);
-    state_.changed.notify_all();
+    notify();
   }
 
   absl::Status status() const override {
@@ -204,11 +214,34 @@ private:
     return false;
   }
 
-  void waitUntil(std::unique_lock<std::mutex> &lock, Clock::time_point until) {
+  /// Waits until something changed, or until `until`; `what` says for what on the edge.
+  void wait(std::unique_lock<std::mutex> &lock, int64_t edge, const std::string &what,
+            Clock::time_point until = Clock::time_point::max()) {
+    if (Turns *turns = state_.options.turns) {
+      const EdgeInfo &info = state_.topology.edges[static_cast<size_t>(edge)];
+      lock.unlock();
+      bool goesOn = turns->block(state_.numberOf(self_),
+                                 absl::StrCat(nameOf(self_), " waits ", what, " '", info.name, "'",
+                                              info.place.empty() ? "" : " of ", info.place));
+      lock.lock();
+      if (!goesOn && state_.cause.ok())
+        state_.cause = absl::InternalError(absl::StrCat("all processes wait for each other: ",
+                                                        absl::StrJoin(turns->reasons(), "; ")));
+      if (!goesOn)
+        notify();
+      return;
+    }
     if (until == Clock::time_point::max())
       state_.changed.wait(lock);
     else
       state_.changed.wait_until(lock, until);
+  }
+
+  void notify() {
+    if (Turns *turns = state_.options.turns)
+      turns->wake();
+    else
+      state_.changed.notify_all();
   }
 
   /// A number below `bound` from the seed; 0 without a seed.
@@ -263,9 +296,7 @@ absl::StatusOr<std::unique_ptr<MemoryCluster>> MemoryCluster::create(Topology to
 }
 
 Exchange &MemoryCluster::at(Peer peer) {
-  int64_t index =
-      peer.kind == RoleKind::Trainer ? peer.index : state_->topology.trainers + peer.index;
-  return *ends_.at(static_cast<size_t>(index));
+  return *ends_.at(static_cast<size_t>(state_->numberOf(peer)));
 }
 
 } // namespace pdg

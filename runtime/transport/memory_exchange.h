@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/transport/exchange.h"
+#include "runtime/transport/turns.h"
 
 #include <memory>
 
@@ -14,6 +15,9 @@ struct MemoryOptions {
   /// Not 0: calls yield or wait, and messages are on the way for up to half a millisecond, as drawn
   /// from this seed. So the order of events that no rule fixes differs from seed to seed.
   uint64_t delaySeed = 0;
+  /// Not null: the processes are threads that run one at a time, numbered as in allPeers. Then it
+  /// is an error (Internal) that all wait for each other. Must live as long as the cluster.
+  Turns *turns = nullptr;
 };
 
 /// All processes of a cluster, in one. Each of their ends belongs to one thread, as a rule.

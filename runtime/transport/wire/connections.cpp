@@ -241,20 +241,31 @@ void Connections::refused(Session &session, const absl::Status &why, bool isFina
 }
 
 void Connections::lost(Session &session, const std::string &why) {
-  Peer peer = session.other().peer;
-  stop(absl::UnavailableError(absl::StrCat(nameOf(peer), " was lost: ", why, describeWait(peer))));
+  Pair &pair = *find(session.other().peer);
+  stop(absl::UnavailableError(
+      absl::StrCat(nameOf(pair.peer), " was lost: ", why, describeMissing(pair))));
 }
 
-std::string Connections::describeWait(Peer peer) {
-  std::lock_guard lock(mutex_);
-  for (const PendingWait &wait : waits_)
-    if (!wait.peer || *wait.peer == peer) {
-      const EdgeInfo &edge = options_.topology.edges[static_cast<size_t>(wait.edge)];
-      return absl::StrCat("; ", nameOf(options_.self), " waited to ",
-                          wait.isReceive ? "receive" : "send", " message ", wait.message, " of '",
-                          edge.name, "'", edge.place.empty() ? "" : " at ", edge.place);
+std::string Connections::describeMissing(const Pair &pair) {
+  // The edges of a step are used equally often, so the first that is one behind comes next. Others,
+  // on which a message is rare, are further behind.
+  std::vector<std::pair<int64_t, uint32_t>> counts;
+  uint32_t most = 0;
+  for (int64_t edge = 0; edge < static_cast<int64_t>(topology().edges.size()); ++edge)
+    if (connects(topology().edges[static_cast<size_t>(edge)], pair.peer, options_.self)) {
+      counts.push_back({edge, pair.link->countArrived(edge)});
+      most = std::max(most, counts.back().second);
     }
-  return "";
+  if (counts.empty())
+    return "";
+  auto next = std::find_if(counts.begin(), counts.end(),
+                           [&](const auto &count) { return count.second + 1 == most; });
+  if (next == counts.end())
+    next = std::find_if(counts.begin(), counts.end(),
+                        [&](const auto &count) { return count.second == most; });
+  const EdgeInfo &edge = topology().edges[static_cast<size_t>(next->first)];
+  return absl::StrCat("; message ", next->second, " of '", edge.name, "'",
+                      edge.place.empty() ? "" : " at ", edge.place, " did not come");
 }
 
 void Connections::stop(const absl::Status &cause) {
@@ -291,16 +302,6 @@ Pair *Connections::find(Peer peer) {
     if (pair->peer == peer)
       return pair.get();
   return nullptr;
-}
-
-std::list<PendingWait>::iterator Connections::beginWait(const PendingWait &wait) {
-  std::lock_guard lock(mutex_);
-  return waits_.insert(waits_.end(), wait);
-}
-
-void Connections::endWait(std::list<PendingWait>::iterator wait) {
-  std::lock_guard lock(mutex_);
-  waits_.erase(wait);
 }
 
 void Connections::say(const std::string &text) {

@@ -9,7 +9,6 @@
 #include "runtime/transport/wire/session.h"
 #include "runtime/transport/wire/sharing.h"
 
-#include <list>
 #include <mutex>
 #include <vector>
 
@@ -27,15 +26,6 @@ struct Pair {
     Session *known = session.load(std::memory_order_acquire);
     return known && known->phase() == Session::Phase::Open;
   }
-};
-
-/// What a thread waits for, for people.
-struct PendingWait {
-  int64_t edge = 0;
-  /// None: any that sends on the edge.
-  std::optional<Peer> peer;
-  bool isReceive = true;
-  uint32_t message = 0;
 };
 
 /// All connections of a process.
@@ -60,10 +50,6 @@ public:
   /// Says to all that no tensors follow.
   void finish();
 
-  /// Notes what the calling thread waits for, until `endWait`.
-  std::list<PendingWait>::iterator beginWait(const PendingWait &wait);
-  void endWait(std::list<PendingWait>::iterator wait);
-
   const Topology &topology() const override { return options_.topology; }
   const Identity &identity() const override { return identity_; }
   absl::Status admit(Session &session, Peer peer) override;
@@ -87,7 +73,7 @@ private:
   absl::Status failedToConnect();
   void useStream(Pair &pair, const std::string &why);
   void useMemory(Pair &pair, SharedPair memory);
-  std::string describeWait(Peer peer);
+  std::string describeMissing(const Pair &pair);
   void say(const std::string &text);
 
   const ProcessOptions options_;
@@ -107,7 +93,6 @@ private:
   absl::Status cause_;
   absl::Status connectError_;
   std::vector<std::shared_ptr<Session>> sessions_;
-  std::list<PendingWait> waits_;
 
   std::mutex logMutex_;
   /// Last, so that its thread ends first.

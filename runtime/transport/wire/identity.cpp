@@ -90,9 +90,9 @@ absl::StatusOr<HandshakeMessage> decodeHandshake(const std::string &bytes) {
     return message;
   }
   const wire::Hello &hello = proto.hello();
-  if (!proto.has_hello() || hello.role() > static_cast<uint32_t>(RoleKind::Server))
+  if (!proto.has_hello() || hello.role() > static_cast<uint32_t>(PeerKind::Server))
     return absl::InvalidArgumentError("expects a hello of a trainer or a server");
-  message.hello = {.peer = {static_cast<RoleKind>(hello.role()), hello.index()},
+  message.hello = {.peer = {static_cast<PeerKind>(hello.role()), hello.index()},
                    .version = hello.version(),
                    .job = hello.job(),
                    .manifestHash = hello.manifest_hash(),

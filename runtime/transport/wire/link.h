@@ -40,8 +40,8 @@ public:
   /// A message of the edge came over the stream. Called by the network's thread.
   virtual void arrived(int64_t edge) {}
 
-  /// How many messages of the edge were taken or sent, for people.
-  virtual uint32_t messagesFrom(int64_t edge) = 0;
+  /// How many messages of the edge have come, ever, for people.
+  virtual uint32_t countArrived(int64_t edge) = 0;
 };
 
 } // namespace pdg

@@ -84,12 +84,8 @@ private:
   absl::StatusOr<Link *> awaitCredit(int64_t edge, Peer to, std::span<const int64_t> sizes);
 
   /// Waits for `ready` or the failure of the run; not ok if it failed.
-  template <typename Ready> absl::Status wait(const PendingWait &what, Ready ready) {
-    if (!connections_->isStopped() && !ready()) {
-      auto noted = connections_->beginWait(what);
-      waitFor(connections_->bell(), [&] { return connections_->isStopped() || ready(); });
-      connections_->endWait(noted);
-    }
+  template <typename Ready> absl::Status wait(Ready ready) {
+    waitFor(connections_->bell(), [&] { return connections_->isStopped() || ready(); });
     return status();
   }
 
@@ -108,15 +104,16 @@ absl::StatusOr<Link *> ProcessEnd::awaitCredit(int64_t edge, Peer to,
   if (!status.ok())
     return status;
   Link &link = *(*pair)->link;
-  bool hasEnded = false;
-  status = wait({edge, to, false, 0}, [&] {
-    hasEnded = !(*pair)->isOpen();
-    return hasEnded || link.canSend(edge);
+  bool canSend = false;
+  status = wait([&] {
+    bool hasFinished = sessionOf(**pair).lanes().hasFinished() || !(*pair)->isOpen();
+    canSend = link.canSend(edge);
+    return canSend || hasFinished;
   });
   if (!status.ok())
     return status;
-  if (hasEnded)
-    return absl::FailedPreconditionError(absl::StrCat(nameOf(to), " has ended and takes no more"));
+  if (!canSend)
+    return absl::OutOfRangeError(absl::StrCat(nameOf(to), " has finished"));
   return &link;
 }
 
@@ -159,7 +156,7 @@ absl::StatusOr<TensorView> ProcessEnd::receive(int64_t edge, Peer from) {
     link.release(edge);
   sender->isHeld = false;
   bool hasMessage = false;
-  absl::Status status = wait({edge, from, true, link.messagesFrom(edge)}, [&] {
+  absl::Status status = wait([&] {
     // Messages are looked for last: none comes after Finish.
     bool hasFinished = sender->hasFinished();
     hasMessage = sender->hasMessage(edge);
@@ -185,7 +182,7 @@ absl::StatusOr<Peer> ProcessEnd::nextSender(int64_t edge) {
   std::vector<Incoming> &senders = incoming_[static_cast<size_t>(edge)];
   size_t &turn = turns_[static_cast<size_t>(edge)];
   const Incoming *found = nullptr;
-  absl::Status status = wait({edge, std::nullopt, true, 0}, [&] {
+  absl::Status status = wait([&] {
     size_t ended = 0;
     for (size_t i = 0; i < senders.size(); ++i) {
       const Incoming &sender = senders[(turn + i) % senders.size()];

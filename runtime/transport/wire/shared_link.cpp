@@ -124,8 +124,9 @@ void SharedLink::release(int64_t edge) {
     ring(*reinterpret_cast<DoorbellWord *>(pair_.otherBell.data()));
 }
 
-uint32_t SharedLink::messagesFrom(int64_t edge) {
-  return receivers_[static_cast<size_t>(edge)]->taken();
+uint32_t SharedLink::countArrived(int64_t edge) {
+  return receivers_[static_cast<size_t>(edge)]->counters->sent.value.load(
+      std::memory_order_relaxed);
 }
 
 } // namespace pdg

@@ -25,7 +25,7 @@ public:
   bool hasMessage(int64_t edge, uint32_t held) override;
   absl::StatusOr<TensorView> take(int64_t edge) override;
   void release(int64_t edge) override;
-  uint32_t messagesFrom(int64_t edge) override;
+  uint32_t countArrived(int64_t edge) override;
 
 private:
   struct Sender {

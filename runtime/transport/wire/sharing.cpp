@@ -245,7 +245,7 @@ absl::StatusOr<SharedPair> Sharing::takeOffer(int socket, Peer *other) const {
   if (offer.isRefusal)
     return absl::FailedPreconditionError(
         absl::string_view(offer.text, strnlen(offer.text, Offer::kTextBytes)));
-  *other = {static_cast<RoleKind>(offer.role), offer.index};
+  *other = {static_cast<PeerKind>(offer.role), offer.index};
   SharedLayout layout(topology_, *other, self_);
   if (descriptors.size() != kDescriptors || !layout.status.ok() || offer.size != layout.size)
     return absl::InvalidArgumentError("expects memory for the program's edges, got other memory");

@@ -143,8 +143,8 @@ void StreamLink::sendCredits() {
     stream_.write({&message, 1});
 }
 
-uint32_t StreamLink::messagesFrom(int64_t edge) {
-  return lanes_.incoming(edge)->released.load(std::memory_order_relaxed);
+uint32_t StreamLink::countArrived(int64_t edge) {
+  return lanes_.incoming(edge)->arrived.load(std::memory_order_relaxed);
 }
 
 } // namespace pdg

@@ -29,7 +29,7 @@ public:
   absl::StatusOr<TensorView> take(int64_t edge) override;
   void release(int64_t edge) override;
   void arrived(int64_t edge) override;
-  uint32_t messagesFrom(int64_t edge) override;
+  uint32_t countArrived(int64_t edge) override;
 
 private:
   void post(int64_t edge, TensorView value);

@@ -14,8 +14,8 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExchangeConformance);
 
 namespace {
 
-constexpr Peer kTrainer{RoleKind::Trainer, 0};
-constexpr Peer kServer{RoleKind::Server, 0};
+constexpr Peer kTrainer{PeerKind::Trainer, 0};
+constexpr Peer kServer{PeerKind::Server, 0};
 
 /// An edge of f32 from trainers to servers.
 EdgeInfo gradient(std::vector<int64_t> shape, int64_t bound = 0) {
@@ -211,7 +211,7 @@ TEST_P(ExchangeConformance, ValuesAreMadeInPlace) {
 
 TEST_P(ExchangeConformance, RefusesWhatWasNotDeclared) {
   start(clusterOf(2, 1, {gradient({2, -1}, 8), parameter({})}));
-  Exchange &end = at(RoleKind::Trainer, 0);
+  Exchange &end = at(PeerKind::Trainer, 0);
   float value = 1;
   auto send = [&](int64_t edge, Peer to, std::vector<int64_t> sizes) {
     return end.send(edge, to, {reinterpret_cast<const char *>(&value), sizes});
@@ -228,8 +228,8 @@ TEST_P(ExchangeConformance, RefusesWhatWasNotDeclared) {
   EXPECT_EQ(send(-1, kServer, {}).code(), code);
   EXPECT_EQ(send(1, kServer, {}).message(),
             "edge 'parameter' does not lead from trainer 0 to server 0");
-  EXPECT_EQ(send(0, {RoleKind::Server, 7}, {2, 1}).code(), code);
-  EXPECT_EQ(send(0, {RoleKind::Trainer, 1}, {2, 1}).code(), code);
+  EXPECT_EQ(send(0, {PeerKind::Server, 7}, {2, 1}).code(), code);
+  EXPECT_EQ(send(0, {PeerKind::Trainer, 1}, {2, 1}).code(), code);
   EXPECT_EQ(end.receive(0, kServer).status().code(), code);
   EXPECT_EQ(end.nextSender(5).status().code(), code);
   EXPECT_TRUE(end.status().ok());
@@ -242,7 +242,7 @@ TEST_P(ExchangeConformance, StopWakesEverybody) {
   inParallel([&](Exchange &end) {
     absl::Status status;
     ++waiting;
-    if (end.self() == Peer{RoleKind::Server, 1}) {
+    if (end.self() == Peer{PeerKind::Server, 1}) {
       while (waiting < 4)
         std::this_thread::yield();
       end.stop(cause);
@@ -252,15 +252,15 @@ TEST_P(ExchangeConformance, StopWakesEverybody) {
     } else if (end.self() == kTrainer) {
       // The second server receives nothing, so that the third send waits.
       while (status.ok())
-        status = sendValues(end, 0, {RoleKind::Server, 1}, {1.0f});
+        status = sendValues(end, 0, {PeerKind::Server, 1}, {1.0f});
     } else {
       status = end.receive(1, kServer).status();
     }
     EXPECT_EQ(status, cause) << nameOf(end.self());
     end.stop(absl::InternalError("another cause"));
     EXPECT_EQ(end.status(), cause);
-    EXPECT_EQ(end.receive(end.self().kind == RoleKind::Trainer ? 1 : 0,
-                          end.self().kind == RoleKind::Trainer ? kServer : kTrainer)
+    EXPECT_EQ(end.receive(end.self().kind == PeerKind::Trainer ? 1 : 0,
+                          end.self().kind == PeerKind::Trainer ? kServer : kTrainer)
                   .status(),
               cause);
   });
@@ -269,14 +269,14 @@ TEST_P(ExchangeConformance, StopWakesEverybody) {
 TEST_P(ExchangeConformance, FinishComesAfterTheMessages) {
   start(clusterOf(2, 1, {gradient({-1}, 9)}));
   inParallel([&](Exchange &end) {
-    if (end.self().kind == RoleKind::Trainer) {
+    if (end.self().kind == PeerKind::Trainer) {
       for (int64_t i = 0; i <= end.self().index; ++i)
         ASSERT_TRUE(sendValues(end, 0, kServer, {1.0f}).ok());
       EXPECT_TRUE(end.finish().ok());
       return;
     }
     for (int64_t trainer : {1, 0}) {
-      Peer peer{RoleKind::Trainer, trainer};
+      Peer peer{PeerKind::Trainer, trainer};
       for (int64_t i = 0; i <= trainer; ++i)
         ASSERT_TRUE(end.receive(0, peer).ok());
       EXPECT_EQ(end.receive(0, peer).status().code(), absl::StatusCode::kOutOfRange);
@@ -286,11 +286,26 @@ TEST_P(ExchangeConformance, FinishComesAfterTheMessages) {
   });
 }
 
+TEST_P(ExchangeConformance, WhoHasFinishedTakesNoMoreThanTheDepth) {
+  start(clusterOf(1, 1, {gradient({1}), parameter({1})}));
+  inParallel([&](Exchange &end) {
+    if (end.self() == kTrainer) {
+      ASSERT_TRUE(end.finish().ok());
+      return;
+    }
+    EXPECT_EQ(end.receive(0, kTrainer).status().code(), absl::StatusCode::kOutOfRange);
+    for (int64_t i = 0; i < 2; ++i)
+      EXPECT_TRUE(sendValues(end, 1, kTrainer, {1.0f}).ok());
+    EXPECT_EQ(sendValues(end, 1, kTrainer, {1.0f}).code(), absl::StatusCode::kOutOfRange);
+    EXPECT_TRUE(end.status().ok());
+  });
+}
+
 TEST_P(ExchangeConformance, SendersTakeTurns) {
   start(clusterOf(3, 1, {gradient({1})}));
   inParallel([&](Exchange &end) {
     constexpr int64_t kMessages = 20;
-    if (end.self().kind == RoleKind::Trainer) {
+    if (end.self().kind == PeerKind::Trainer) {
       for (int64_t i = 0; i < kMessages; ++i)
         ASSERT_TRUE(sendValues(end, 0, kServer, {static_cast<float>(i)}).ok());
       ASSERT_TRUE(end.finish().ok());
@@ -312,7 +327,7 @@ TEST_P(ExchangeConformance, SendersTakeTurns) {
 /// arrives is a function of the step and the two processes.
 TEST_P(ExchangeConformance, RunsTheStepsOfAJob) {
   EdgeInfo peers = gradient({-1}, 64);
-  peers.toKind = RoleKind::Trainer;
+  peers.toKind = PeerKind::Trainer;
   EdgeInfo first = gradient({2});
   first.firstOnly = true;
   const std::vector<EdgeInfo> edges = {gradient({33}), parameter({1025}), peers, first};
@@ -357,7 +372,7 @@ TEST_P(ExchangeConformance, BroadcastReachesAllTrainers) {
       EXPECT_TRUE(floatsOf(*view) == values);
     }
   });
-  EXPECT_EQ(at(RoleKind::Server, 0).broadcast(9, {}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(at(PeerKind::Server, 0).broadcast(9, {}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 } // namespace pdg

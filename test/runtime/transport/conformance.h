@@ -34,7 +34,7 @@ protected:
   /// Makes the cluster of this test.
   void start(const Topology &topology);
 
-  Exchange &at(RoleKind kind, int64_t index) { return cluster_->at({kind, index}); }
+  Exchange &at(PeerKind kind, int64_t index) { return cluster_->at({kind, index}); }
 
   /// Runs `body` for each process in a thread of its own and waits for all.
   void inParallel(const std::function<void(Exchange &)> &body);

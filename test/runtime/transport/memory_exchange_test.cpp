@@ -62,11 +62,11 @@ TEST(Topology, SaysWhoSendsToWhom) {
   EdgeInfo edge;
   edge.toIndex = 1;
   edge.firstOnly = true;
-  Peer first{RoleKind::Trainer, 0}, second{RoleKind::Trainer, 1};
-  EXPECT_TRUE(connects(edge, first, {RoleKind::Server, 1}));
-  EXPECT_FALSE(connects(edge, second, {RoleKind::Server, 1}));
-  EXPECT_FALSE(connects(edge, first, {RoleKind::Server, 0}));
-  EXPECT_FALSE(connects(edge, {RoleKind::Server, 0}, {RoleKind::Server, 1}));
+  Peer first{PeerKind::Trainer, 0}, second{PeerKind::Trainer, 1};
+  EXPECT_TRUE(connects(edge, first, {PeerKind::Server, 1}));
+  EXPECT_FALSE(connects(edge, second, {PeerKind::Server, 1}));
+  EXPECT_FALSE(connects(edge, first, {PeerKind::Server, 0}));
+  EXPECT_FALSE(connects(edge, {PeerKind::Server, 0}, {PeerKind::Server, 1}));
   EXPECT_EQ(nameOf(second), "trainer 1");
 }
 
