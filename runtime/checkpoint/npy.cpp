@@ -159,25 +159,10 @@ void swapBytes(HostTensor &tensor) {
   }
 }
 
-// Brings elements from column-major into row-major order.
 absl::StatusOr<HostTensor> transposed(const HostTensor &from) {
   absl::StatusOr<HostTensor> to = HostTensor::create(from.dtype(), from.shape());
-  if (!to.ok())
-    return to;
-  size_t size = sizeOf(from.dtype());
-  std::vector<int64_t> index(from.shape().size());
-  for (int64_t i = 0; i < from.numElements(); ++i) {
-    int64_t offset = 0;
-    for (size_t axis = index.size(); axis-- > 0;)
-      offset = offset * from.shape()[axis] + index[axis];
-    std::memcpy(to->bytes() + static_cast<size_t>(i) * size,
-                from.bytes() + static_cast<size_t>(offset) * size, size);
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < from.shape()[axis])
-        break;
-      index[axis] = 0;
-    }
-  }
+  if (to.ok())
+    copyToRowMajor(from.bytes(), from.shape(), sizeOf(from.dtype()), to->bytes());
   return to;
 }
 
@@ -219,6 +204,27 @@ absl::StatusOr<uint64_t> readHeader(const std::string &name, uint64_t size, cons
 }
 
 } // namespace
+
+void copyToRowMajor(const uint8_t *from, std::span<const int64_t> shape, size_t elementSize,
+                    uint8_t *to) {
+  std::vector<size_t> index(shape.size()), strides;
+  size_t count = 1;
+  for (int64_t size : shape) {
+    strides.push_back(count * elementSize);
+    count *= static_cast<size_t>(size);
+  }
+  size_t offset = 0; // Of `index` in `from`.
+  for (uint8_t *end = to + count * elementSize; to != end; to += elementSize) {
+    std::memcpy(to, from + offset, elementSize);
+    for (size_t axis = index.size(); axis-- > 0;) {
+      offset += strides[axis];
+      if (++index[axis] < static_cast<size_t>(shape[axis]))
+        break;
+      offset -= index[axis] * strides[axis];
+      index[axis] = 0;
+    }
+  }
+}
 
 std::string makeNpyHeader(DType dtype, const std::vector<int64_t> &shape) {
   std::string text = absl::StrCat("{'descr': '", std::string(numpyDescr(dtype)),

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ absl::StatusOr<NpyHeader> parseNpyHeader(const std::string &name, uint64_t size,
 /// are brought into our order. Errors begin with `name`. Nothing larger than `size` is allocated.
 absl::StatusOr<HostTensor> parseNpy(const std::string &name, uint64_t size,
                                     const ReadExactly &read);
+
+/// Copies a column-major array of `shape` to `to`, row-major.
+void copyToRowMajor(const uint8_t *from, std::span<const int64_t> shape, size_t elementSize,
+                    uint8_t *to);
 
 /// Reads a .npy file.
 absl::StatusOr<HostTensor> readNpy(const std::string &path);

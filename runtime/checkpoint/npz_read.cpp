@@ -151,6 +151,9 @@ absl::Status NpzReader::parseDirectory(std::string_view bytes, uint64_t count) {
 
 absl::StatusOr<Member> NpzReader::parseEntry(const char *entry, std::string name,
                                              std::string_view extra) const {
+  auto isControl = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::any_of(name.begin(), name.end(), isControl))
+    return damaged("the name of a member has control characters");
   if (name.size() < kSuffix.size() || name.substr(name.size() - kSuffix.size()) != kSuffix)
     return absl::InvalidArgumentError(
         absl::StrCat(file_.path(), ": expected only .npy members, found '", name, "'"));

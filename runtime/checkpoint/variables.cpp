@@ -113,6 +113,79 @@ absl::Status writeTensors(const std::string &path, std::span<const TensorRef> te
   return unknownForm(path);
 }
 
+namespace {
+
+std::string lineOf(const std::string &name, const HostTensor &tensor) {
+  return absl::StrCat(name, ": ", tensor.typeString());
+}
+
+// What of a file goes where.
+struct Match {
+  LoadReport left; // What is not loaded, and need not be.
+  std::vector<std::pair<HostTensor *, const HostTensor *>> copies;
+  std::vector<std::string> missing, different, unknown;
+  bool onlyStates = true; // Nothing but states of optimizers does not fit.
+
+  bool fits() const { return missing.empty() && different.empty() && unknown.empty(); }
+};
+
+Match matchTensors(const std::vector<NamedTensor> &read, std::span<const TensorRef> variables,
+                   std::span<const std::string> only) {
+  Match match;
+  std::map<std::string, const HostTensor *> found;
+  std::set<std::string> known;
+  for (const TensorRef &variable : variables)
+    known.insert(variable.name);
+  for (const NamedTensor &named : read) {
+    if (isWanted(named.name, only))
+      found[named.name] = &named.tensor;
+    else if (!known.contains(named.name)) // Else it is among those that keep their first values.
+      match.left.unused.push_back(lineOf(named.name, named.tensor));
+  }
+  auto misses = [&](std::vector<std::string> &list, std::vector<std::string> &leftAlone,
+                    const std::string &name, const HostTensor &tensor) {
+    bool isLeft = !only.empty() && isState(name);
+    match.onlyStates &= isLeft || isState(name);
+    (isLeft ? leftAlone : list).push_back(lineOf(name, tensor));
+  };
+  for (const TensorRef &variable : variables) {
+    if (!isWanted(variable.name, only)) {
+      match.left.kept.push_back(lineOf(variable.name, *variable.tensor));
+      continue;
+    }
+    auto entry = found.find(variable.name);
+    if (entry == found.end()) {
+      misses(match.missing, match.left.kept, variable.name, *variable.tensor);
+      continue;
+    }
+    std::string expected = variable.tensor->typeString(), type = entry->second->typeString();
+    if (type != expected)
+      match.different.push_back(
+          absl::StrCat(variable.name, ": expected ", expected, ", found ", type));
+    match.copies.emplace_back(variable.tensor, entry->second);
+    found.erase(entry);
+  }
+  for (const auto &[name, tensor] : found)
+    misses(match.unknown, match.left.unused, name, *tensor);
+  return match;
+}
+
+absl::Status describeMisfit(const std::string &path, const Match &match, bool hasOnly) {
+  std::string message = absl::StrCat(path, " does not fit the program:");
+  appendList(message, "variables that the file lacks:", match.missing);
+  appendList(message, "variables of another type or shape:", match.different);
+  appendList(message, "tensors that the program does not know:", match.unknown);
+  if (match.onlyStates && match.different.empty())
+    absl::StrAppend(&message, "\n  hint: these are states of optimizers; --only NAME loads the ",
+                    "variables in the scope NAME, with the states that both have");
+  else if (match.missing.empty() && match.different.empty() && !hasOnly)
+    absl::StrAppend(&message, "\n  hint: --only NAME loads the variables in the scope NAME of the ",
+                    "program and leaves out the rest of the file");
+  return absl::InvalidArgumentError(message);
+}
+
+} // namespace
+
 absl::Status loadVariables(const std::string &path, std::span<const TensorRef> variables,
                            std::span<const std::string> only, LoadReport *report) {
   if (absl::Status status = checkScopes(path, variables, only); !status.ok())
@@ -120,67 +193,15 @@ absl::Status loadVariables(const std::string &path, std::span<const TensorRef> v
   absl::StatusOr<std::vector<NamedTensor>> read = readTensors(path);
   if (!read.ok())
     return read.status();
-  LoadReport left;
-  auto line = [](const std::string &name, const HostTensor &tensor) {
-    return absl::StrCat(name, ": ", tensor.typeString());
-  };
-  std::map<std::string, const HostTensor *> found;
-  std::set<std::string> known;
-  for (const TensorRef &variable : variables)
-    known.insert(variable.name);
-  for (const NamedTensor &named : *read) {
-    if (isWanted(named.name, only))
-      found[named.name] = &named.tensor;
-    else if (!known.contains(named.name)) // Else it is among those that keep their first values.
-      left.unused.push_back(line(named.name, named.tensor));
-  }
-
-  std::vector<std::string> missing, different, unknown;
-  bool onlyStates = true; // Nothing but states of optimizers does not fit.
-  auto misses = [&](std::vector<std::string> &list, std::vector<std::string> &leftAlone,
-                    const std::string &name, const HostTensor &tensor) {
-    bool isLeft = !only.empty() && isState(name);
-    onlyStates &= isLeft || isState(name);
-    (isLeft ? leftAlone : list).push_back(line(name, tensor));
-  };
-  std::vector<std::pair<HostTensor *, const HostTensor *>> copies;
-  for (const TensorRef &variable : variables) {
-    if (!isWanted(variable.name, only)) {
-      left.kept.push_back(line(variable.name, *variable.tensor));
-      continue;
-    }
-    auto entry = found.find(variable.name);
-    if (entry == found.end()) {
-      misses(missing, left.kept, variable.name, *variable.tensor);
-      continue;
-    }
-    if (entry->second->typeString() != variable.tensor->typeString())
-      different.push_back(absl::StrCat(variable.name, ": expected ", variable.tensor->typeString(),
-                                       ", found ", entry->second->typeString()));
-    copies.emplace_back(variable.tensor, entry->second);
-    found.erase(entry);
-  }
-  for (const auto &[name, tensor] : found)
-    misses(unknown, left.unused, name, *tensor);
-  if (missing.empty() && different.empty() && unknown.empty()) {
-    for (auto [to, from] : copies)
-      std::memcpy(to->bytes(), from->bytes(), static_cast<size_t>(to->numBytes()));
-    left.numLoaded = static_cast<int64_t>(copies.size());
-    if (report)
-      *report = std::move(left);
-    return absl::OkStatus();
-  }
-  std::string message = absl::StrCat(path, " does not fit the program:");
-  appendList(message, "variables that the file lacks:", missing);
-  appendList(message, "variables of another type or shape:", different);
-  appendList(message, "tensors that the program does not know:", unknown);
-  if (onlyStates && different.empty())
-    absl::StrAppend(&message, "\n  hint: these are states of optimizers; --only NAME loads the ",
-                    "variables in the scope NAME, with the states that both have");
-  else if (missing.empty() && different.empty() && only.empty())
-    absl::StrAppend(&message, "\n  hint: --only NAME loads the variables in the scope NAME of the ",
-                    "program and leaves out the rest of the file");
-  return absl::InvalidArgumentError(message);
+  Match match = matchTensors(*read, variables, only);
+  if (!match.fits())
+    return describeMisfit(path, match, !only.empty());
+  for (auto [to, from] : match.copies)
+    std::memcpy(to->bytes(), from->bytes(), static_cast<size_t>(to->numBytes()));
+  match.left.numLoaded = static_cast<int64_t>(match.copies.size());
+  if (report)
+    *report = std::move(match.left);
+  return absl::OkStatus();
 }
 
 std::string describe(const LoadReport &report, const std::string &path) {

@@ -4,6 +4,7 @@
 
 #include "runtime/base/tensor.h"
 #include "runtime/base/text.h"
+#include "runtime/checkpoint/npy.h"
 
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
@@ -214,6 +215,23 @@ absl::Status expectEnd(InputFile &file, const ArrayFile &array) {
   return absl::OkStatus();
 }
 
+/// Reads all of a column-major file, whose first element `file` is at, to `to`, row-major.
+absl::Status readTurned(InputFile &file, const ArrayFile &array, GrowingBytes &to) {
+  int64_t count = countOf(array.shape), size = static_cast<int64_t>(sizeOf(array.dtype));
+  GrowingBytes columns;
+  // checkSize has bounded the count by the size of the file.
+  if (absl::Status status = columns.reserve(std::max<int64_t>(count * size, 1)); !status.ok())
+    return status;
+  if (absl::Status status = to.reserve(std::max<int64_t>(count * size, 1)); !status.ok())
+    return status;
+  if (absl::Status status = readElements(file, array, count, columns.data()); !status.ok())
+    return status;
+  if (absl::Status status = expectEnd(file, array); !status.ok())
+    return status;
+  copyToRowMajor(columns.data(), array.shape, static_cast<size_t>(size), to.data());
+  return absl::OkStatus();
+}
+
 //===-- The reader ----------------------------------------------------------------------------===//
 
 /// Where one field is being read.
@@ -221,7 +239,8 @@ struct Cursor {
   size_t file = 0;
   int64_t fileBegin = 0; ///< The index of the file's first example.
   std::optional<InputFile> open;
-  int64_t next = -1; ///< The index of the example that the open file is at.
+  int64_t next = -1;   ///< The index of the example that the open file is at.
+  GrowingBytes turned; ///< The open file, row-major, if it is column-major.
 };
 
 class ArrayReader : public ExampleReader {
@@ -269,9 +288,12 @@ private:
       return found.status();
     if (found->typeText() != expected.typeText() || found->begin != expected.begin)
       return wrong(*file, "changed while it was read");
+    if (found->isColumnMajor != expected.isColumnMajor)
+      return wrong(*file, "changed while it was read");
     cursor.open.emplace(*std::move(file));
     cursor.next = cursor.fileBegin;
-    return absl::OkStatus();
+    return found->isColumnMajor ? readTurned(*cursor.open, *found, cursor.turned)
+                                : absl::OkStatus();
   }
 
   /// Brings `cursor` to example `index`, which exists.
@@ -291,8 +313,11 @@ private:
       return absl::OkStatus();
     const ArrayFile &array = field.files[cursor.file];
     int64_t bytes = countOf(field.info.shape) * array.elementSize;
-    if (absl::Status status = cursor.open->seek(array.begin + (index - cursor.fileBegin) * bytes);
-        !status.ok())
+    if (array.isColumnMajor)
+      cursor.next = index;
+    else if (absl::Status status =
+                 cursor.open->seek(array.begin + (index - cursor.fileBegin) * bytes);
+             !status.ok())
       return status;
     cursor.next = index;
     return absl::OkStatus();
@@ -306,13 +331,17 @@ private:
       const ArrayFile &array = field.files[cursor.file];
       int64_t fileEnd = cursor.fileBegin + array.shape[0];
       int64_t piece = std::min(count - done, fileEnd - cursor.next);
-      if (absl::Status status = readElements(*cursor.open, array, piece * elements, to);
-          !status.ok())
+      int64_t bytes = elements * static_cast<int64_t>(sizeOf(array.dtype));
+      if (array.isColumnMajor)
+        std::memcpy(to, cursor.turned.data() + (cursor.next - cursor.fileBegin) * bytes,
+                    static_cast<size_t>(piece * bytes));
+      else if (absl::Status status = readElements(*cursor.open, array, piece * elements, to);
+               !status.ok())
         return status;
-      to += piece * elements * static_cast<int64_t>(sizeOf(array.dtype));
+      to += piece * bytes;
       done += piece;
       cursor.next += piece;
-      if (cursor.next == fileEnd)
+      if (cursor.next == fileEnd && !array.isColumnMajor)
         if (absl::Status status = expectEnd(*cursor.open, array); !status.ok())
           return status;
     }

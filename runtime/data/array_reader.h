@@ -20,6 +20,7 @@ struct ArrayFile {
   int64_t begin = 0;          ///< The byte where the elements begin.
   int64_t elementSize = 0;    ///< In the file; 2 for 16-bit integers, which become i32.
   bool isBigEndian = false;
+  bool isColumnMajor = false; ///< The examples are not one behind the other: it is read whole.
 
   /// The array as the language writes its type.
   std::string typeText() const;

@@ -183,6 +183,24 @@ Parsed parseValue(const CsvType &type, absl::string_view text, char *to) {
   }
 }
 
+/// True for what files write where a number is missing.
+bool isLikelyMissing(absl::string_view text) {
+  for (absl::string_view each : {"", "NA", "N/A", "na", "n/a", "null", "NULL", "None", "-", "?"})
+    if (text == each)
+      return true;
+  return false;
+}
+
+void putNan(DType dtype, char *to) {
+  if (dtype == DType::F64) {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::memcpy(to, &value, sizeof(value));
+  } else {
+    float value = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(to, &value, sizeof(value));
+  }
+}
+
 std::string expectedText(const CsvType &type, Parsed parsed) {
   if (!type.words.empty())
     return absl::StrCat("one of ", listNames(type.words));
@@ -216,6 +234,8 @@ absl::StatusOr<CsvLayout> makeLayout(const ReaderInput &input, const CsvScanner 
                                      std::vector<std::string> names) {
   CsvLayout layout;
   layout.names = std::move(names);
+  if (const OptionValue *missing = input.option("missing"))
+    layout.missing = textsOf(*missing);
   NamePlaces places = placesOf(layout.names);
   const OptionValue *types = input.option("types"), *target = input.option("target");
   bool hasTypeEach = types && types->isList;
@@ -251,13 +271,22 @@ absl::Status parseColumn(const CsvScanner &rows, const CsvLayout &layout, const 
                          char *to) {
   const CsvType &type = layout.types[column.type];
   absl::string_view text = absl::StripAsciiWhitespace(toAbsl(rows.field(column.index)));
+  bool mayMiss = type.words.empty() && isFloat(type.dtype);
+  if (mayMiss && std::find(layout.missing.begin(), layout.missing.end(), toStd(text)) !=
+                     layout.missing.end()) {
+    putNan(type.dtype, to);
+    return absl::OkStatus();
+  }
   Parsed parsed = parseValue(type, text, to);
   if (parsed == Parsed::Good)
     return absl::OkStatus();
-  return rows.errorAtField(column.index,
-                           absl::StrCat("expects ", expectedText(type, parsed), " in column ",
-                                        quoteForMessage(layout.names[column.index]), ", found ",
-                                        text.empty() ? "nothing" : quoteForMessage(toStd(text))));
+  std::string hint;
+  if (mayMiss && isLikelyMissing(text))
+    hint = absl::StrCat(" (missing: \"", text, "\" would read it as NaN)");
+  return rows.errorAtField(
+      column.index, absl::StrCat("expects ", expectedText(type, parsed), " in column ",
+                                 quoteForMessage(layout.names[column.index]), ", found ",
+                                 text.empty() ? "nothing" : quoteForMessage(toStd(text)), hint));
 }
 
 } // namespace pdg

@@ -31,6 +31,7 @@ struct CsvColumn {
 struct CsvLayout {
   std::vector<std::string> names; ///< Of all columns of the file; "1", "2", ... without a header.
   std::vector<CsvType> types;
+  std::vector<std::string> missing; ///< Texts that are NaN where floats are read.
   std::vector<CsvColumn> columns;
   std::vector<FieldInfo> fields;
 };

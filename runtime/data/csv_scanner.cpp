@@ -12,6 +12,8 @@
 
 namespace pdg {
 
+static bool isLineEnd(int byte) { return byte == '\n' || byte == '\r'; }
+
 absl::StatusOr<bool> CsvScanner::readRow() {
   if (!isStarted_)
     if (absl::Status status = skipByteOrderMark(); !status.ok())
@@ -22,6 +24,11 @@ absl::StatusOr<bool> CsvScanner::readRow() {
     places_.clear();
     hasQuotes_ = false;
     absl::StatusOr<int> next = peek();
+    if (next.ok() && *next == '\n' && isAfterReturn_) {
+      take();
+      next = peek();
+    }
+    isAfterReturn_ = false;
     if (!next.ok())
       return next.status();
     if (*next == kEnd)
@@ -83,12 +90,12 @@ absl::Status CsvScanner::readUnquoted() {
     absl::StatusOr<int> byte = peek();
     if (!byte.ok())
       return byte.status();
-    if (*byte == kEnd || *byte == delimiter_ || *byte == '\n')
+    if (*byte == kEnd || *byte == delimiter_ || isLineEnd(*byte))
       break;
     // All of the field that the buffer has, at once: most bytes of most files are taken here.
     const uint8_t *first = buffer_.data() + begin_, *last = buffer_.data() + end_;
     const uint8_t *stop = std::find_if(first, last, [this](uint8_t byte) {
-      return byte == static_cast<uint8_t>(delimiter_) || byte == '\n';
+      return byte == static_cast<uint8_t>(delimiter_) || isLineEnd(byte);
     });
     if (absl::Status status =
             append({reinterpret_cast<const char *>(first), static_cast<size_t>(stop - first)});
@@ -97,19 +104,12 @@ absl::Status CsvScanner::readUnquoted() {
     begin_ += stop - first;
     here_.column += stop - first;
   }
-  size_t begin = ends_.empty() ? 0 : ends_.back();
-  if (text_.size() > begin && text_.back() == '\r')
-    text_.pop_back(); // Of a CRLF; anywhere else it is blank and means as little.
   return absl::OkStatus();
 }
 
 /// Takes the delimiter or the line's end behind a field. Returns whether it was a delimiter.
 absl::StatusOr<bool> CsvScanner::takeSeparator() {
   absl::StatusOr<int> byte = peek();
-  if (byte.ok() && *byte == '\r') { // Only behind a closing quote.
-    take();
-    byte = peek();
-  }
   if (!byte.ok())
     return byte.status();
   if (*byte == delimiter_) {
@@ -117,7 +117,7 @@ absl::StatusOr<bool> CsvScanner::takeSeparator() {
     return true;
   }
   places_.push_back(here_);
-  if (*byte != '\n' && *byte != kEnd) {
+  if (!isLineEnd(*byte) && *byte != kEnd) {
     char found = static_cast<char>(*byte);
     return errorAt(here_,
                    absl::StrCat("expects ",
@@ -125,7 +125,7 @@ absl::StatusOr<bool> CsvScanner::takeSeparator() {
                                 " or the line's end behind a closing quote, found ",
                                 quoteForMessage({&found, 1})));
   }
-  if (*byte == '\n')
+  if (*byte != kEnd)
     take();
   return false;
 }
@@ -143,12 +143,14 @@ absl::StatusOr<int> CsvScanner::peek() {
 
 /// Goes past the byte that peek() returned.
 void CsvScanner::take() {
-  if (buffer_[begin_++] == '\n') {
+  uint8_t byte = buffer_[begin_++];
+  if (byte == '\r' || (byte == '\n' && !isAfterReturn_)) {
     ++here_.line;
     here_.column = 1;
-  } else {
+  } else if (byte != '\n') {
     ++here_.column;
   }
+  isAfterReturn_ = byte == '\r';
 }
 
 /// Adds `bytes` to the field that is being read.

@@ -15,9 +15,9 @@
 namespace pdg {
 
 /// Reads the rows of a CSV file one after another. Fields are separated by a delimiter; one in
-/// double quotes may contain it, line ends and doubled quotes; lines end with LF or CRLF, the last
-/// one perhaps with the file; a UTF-8 byte order mark at the beginning is skipped, and so are lines
-/// that are empty or blank.
+/// double quotes may contain it, line ends and doubled quotes; lines end with LF, CRLF or CR, the
+/// last one perhaps with the file; a UTF-8 byte order mark at the beginning is skipped, and so are
+/// lines that are empty or blank.
 class CsvScanner {
 public:
   /// Longer fields are refused: such a file is something else.
@@ -67,6 +67,7 @@ private:
   std::array<uint8_t, 1 << 16> buffer_;
   int64_t begin_ = 0, end_ = 0;
   bool isStarted_ = false;
+  bool isAfterReturn_ = false; ///< The byte taken last was a CR: an LF belongs to it.
   Place here_;
   std::string text_;          ///< The fields of the row, one behind the other.
   std::vector<size_t> ends_;  ///< Where each field ends in text_.

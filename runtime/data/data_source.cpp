@@ -122,7 +122,8 @@ absl::Status DataSource::load() {
 /// Reads the examples if they are to be kept, and makes batches of what was read or of the reader.
 absl::Status DataSource::makeBatchesFrom(std::unique_ptr<ExampleReader> reader) {
   using Access = ExampleReader::Access;
-  if (header_.numExamples == kDynamicSize && needsCount(source_)) {
+  bool isInMemory = reader->access() == Access::InMemory;
+  if (header_.numExamples == kDynamicSize && (needsCount(source_) || isInMemory)) {
     absl::StatusOr<int64_t> count = reader->seek(INT64_MAX);
     if (!count.ok())
       return count.status();
@@ -131,7 +132,7 @@ absl::Status DataSource::makeBatchesFrom(std::unique_ptr<ExampleReader> reader) 
   absl::StatusOr<ExampleRange> range = exampleRange(source_, header_.numExamples);
   if (!range.ok())
     return range.status();
-  if (reader->access() != Access::InMemory) {
+  if (!isInMemory) {
     bool isKept = source_.shuffle && source_.window == 0 && reader->access() == Access::Forward;
     absl::StatusOr<std::optional<ExampleTable>> table =
         readTable(*reader, header_, *range, isKept ? INT64_MAX : options_.keepBytes);

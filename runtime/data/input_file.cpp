@@ -96,8 +96,15 @@ absl::StatusOr<int64_t> InputFile::read(void *to, int64_t size) {
       return found;
     offset_ += *found;
     done += *found;
-    if (*found < piece)
-      break;
+    if (*found == piece)
+      continue;
+    // Else a cut would look like the end of the data.
+    if (!isPacked() && offset_ != fileSize_)
+      return lost(absl::StrCat("expects ", fileSize_,
+                               " bytes, as when it was opened, found the end "
+                               "after ",
+                               offset_, ": it changed while it was read"));
+    break;
   }
   return done;
 }

@@ -34,16 +34,12 @@ absl::StatusOr<ArrayFile> readHeader(InputFile &file) {
   if (header->shape.empty())
     return absl::InvalidArgumentError(absl::StrCat(
         file.path(), ": expects an array whose first axis is the examples, found a scalar"));
-  if (header->isColumnMajor && header->shape.size() > 1)
-    return absl::InvalidArgumentError(
-        absl::StrCat(file.path(), ": expects an array in C order, whose examples follow one "
-                                  "another, found Fortran order (numpy.ascontiguousarray(x) "
-                                  "before saving turns it)"));
   ArrayFile array;
   array.dtype = header->dtype;
   array.shape = header->shape;
   array.elementSize = static_cast<int64_t>(sizeOf(header->dtype));
   array.isBigEndian = header->isBigEndian;
+  array.isColumnMajor = header->isColumnMajor && header->shape.size() > 1;
   return array;
 }
 

@@ -46,6 +46,8 @@ bool isColumnTypes(const OptionValue &value) {
          (isNonEmptyList(value) && std::all_of(value.list.begin(), value.list.end(), isColumnType));
 }
 
+bool isTextOrTexts(const OptionValue &value) { return isText(value) || isTexts(value); }
+
 bool isDelimiter(const OptionValue &value) {
   return isText(value) && value.text.size() == 1 && value.text[0] != '"' && value.text[0] != '\n' &&
          value.text[0] != '\r' && static_cast<unsigned char>(value.text[0]) < 0x80;
@@ -61,6 +63,7 @@ constexpr ReaderOption kCsvOptions[] = {
     {"target_type", "f32, f64, i32, i64, u8, bool or a list of words", isColumnType},
     {"delimiter", "one character, such as \";\"", isDelimiter},
     {"header", "true or false", isBool},
+    {"missing", "a text that stands for NaN, or a list of such texts", isTextOrTexts},
 };
 
 constexpr ReaderOption kNpzOptions[] = {

@@ -91,6 +91,12 @@ private:
   std::optional<InputFile> bytes_;
 };
 
+absl::Status tooShort(const std::string &path, int64_t window, const Vocabulary *vocabulary) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": expects at least ", window,
+                                                 vocabulary ? " words" : " bytes",
+                                                 " for a window, found fewer"));
+}
+
 class TextReader : public ExampleReader {
 public:
   TextReader(const ReaderInput &input, int64_t window, int64_t stride,
@@ -152,9 +158,7 @@ private:
         if (file_ == files_.size() && next_ != 0)
           return false;
         if (file_ == files_.size())
-          return absl::InvalidArgumentError(absl::StrCat(files_.back(), ": expects at least ",
-                                                         window_, vocabulary_ ? " words" : " bytes",
-                                                         " for a window, found fewer"));
+          return tooShort(files_.back(), window_, vocabulary_ ? &*vocabulary_ : nullptr);
         absl::StatusOr<InputFile> file = InputFile::open(files_[file_], cancelled_);
         if (!file.ok())
           return file.status();
@@ -187,6 +191,87 @@ private:
   std::vector<int64_t> tokens_; ///< Of the open file, from some place on.
   int64_t begin_ = 0;           ///< Of the next window, in tokens_.
   int64_t next_ = 0;            ///< The index of the next window.
+};
+
+//===-- Windows in memory
+//----------------------------------------------------------------------===//
+
+/// All tokens of the files, once, and the windows over them: those overlap, so that a table of them
+/// would be as many times larger as a window is longer than its stride.
+class WindowTable : public ExampleReader {
+public:
+  WindowTable(int64_t window, int64_t stride, int64_t tokenSize)
+      : window_(window), stride_(stride), tokenSize_(tokenSize) {}
+
+  absl::Status load(const ReaderInput &input, const Vocabulary *vocabulary) {
+    std::vector<int64_t> piece;
+    int64_t used = 0; // Bytes of tokens_.
+    for (const std::string &path : input.allFiles()) {
+      absl::StatusOr<InputFile> file = InputFile::open(path, input.cancelled);
+      if (!file.ok())
+        return file.status();
+      TokenStream stream(*std::move(file), vocabulary);
+      int64_t begin = used;
+      do {
+        piece.clear();
+        if (absl::Status status = stream.append(piece); !status.ok())
+          return status;
+        int64_t size = static_cast<int64_t>(piece.size()) * tokenSize_;
+        if (absl::Status status = tokens_.reserveMore(used, size); !status.ok())
+          return status;
+        put(piece, tokens_.data() + used);
+        used += size;
+      } while (!piece.empty());
+      int64_t count = (used - begin) / tokenSize_;
+      parts_.push_back({begin, numWindows_});
+      numWindows_ += count < window_ ? 0 : (count - window_) / stride_ + 1;
+    }
+    if (numWindows_ == 0)
+      return tooShort(input.allFiles().back(), window_, vocabulary);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int64_t> read(int64_t count, std::span<char *const> fields) override {
+    count = std::min(count, numWindows_ - next_);
+    char *to = fields[0];
+    for (int64_t i = 0; i < count; ++i, ++next_) {
+      auto part = std::upper_bound(parts_.begin(), parts_.end(), next_,
+                                   [](int64_t at, const Part &each) { return at < each.window; });
+      --part; // The first one begins with window 0.
+      size_t size = static_cast<size_t>(window_ * tokenSize_);
+      std::memcpy(to, tokens_.data() + part->begin + (next_ - part->window) * stride_ * tokenSize_,
+                  size);
+      to += size;
+    }
+    return count;
+  }
+
+  absl::StatusOr<int64_t> seek(int64_t index) override {
+    return next_ = std::min(index, numWindows_);
+  }
+
+  Access access() const override { return Access::InMemory; }
+
+private:
+  /// A file: its first byte in tokens_ and the index of its first window.
+  struct Part {
+    int64_t begin;
+    int64_t window;
+  };
+
+  void put(const std::vector<int64_t> &tokens, uint8_t *to) const {
+    if (tokenSize_ == 1)
+      std::transform(tokens.begin(), tokens.end(), to,
+                     [](int64_t token) { return static_cast<uint8_t>(token); });
+    else if (!tokens.empty())
+      std::memcpy(to, tokens.data(), tokens.size() * sizeof(int64_t));
+  }
+
+  const int64_t window_, stride_, tokenSize_;
+  GrowingBytes tokens_;
+  std::vector<Part> parts_;
+  int64_t numWindows_ = 0;
+  int64_t next_ = 0;
 };
 
 //===-- Lines ---------------------------------------------------------------------------------===//
@@ -330,6 +415,13 @@ absl::StatusOr<std::unique_ptr<ExampleReader>> openText(const ReaderInput &input
     if (!loaded.ok())
       return loaded.status();
     vocabulary.emplace(*std::move(loaded));
+  }
+  bool isShuffled = input.source.shuffle && input.source.window == 0;
+  if (isShuffled && *stride < *window) {
+    auto table = std::make_unique<WindowTable>(*window, *stride, vocabulary ? sizeof(int64_t) : 1);
+    if (absl::Status status = table->load(input, vocabulary ? &*vocabulary : nullptr); !status.ok())
+      return status;
+    return table;
   }
   return std::make_unique<TextReader>(input, *window, *stride, std::move(vocabulary));
 }

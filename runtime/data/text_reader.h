@@ -1,5 +1,5 @@
-// Text as data: windows of bytes or words, and lines. Files are streamed.
-// SPDX-License-Identifier: Apache-2.0
+// Text as data: windows of bytes or words, and lines. Files are streamed, unless overlapping
+// windows are shuffled. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/data/reader.h"
