@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/transport/delayed_exchange.h"
 #include "runtime/transport/wire/process_exchange.h"
 #include "test/runtime/transport/conformance.h"
 
@@ -19,8 +20,10 @@ class ProcessCluster : public TestCluster {
 public:
   /// Listens with every process, then connects them at the same time; `statuses` says how that
   /// went.
-  ProcessCluster(const Topology &topology, const ChangeOptions &change) {
+  /// With a seed, every call is delayed.
+  ProcessCluster(const Topology &topology, const ChangeOptions &change, uint64_t delaySeed = 0) {
     std::map<Peer, std::string> addresses;
+    std::map<Peer, std::unique_ptr<ProcessExchange>> listening;
     for (Peer peer : allPeers(topology)) {
       ProcessOptions options;
       options.topology = topology;
@@ -36,12 +39,20 @@ public:
       if (!made.ok())
         continue;
       addresses[peer] = "127.0.0.1:" + std::to_string((*made)->port());
-      ends_[peer] = *std::move(made);
+      listening[peer] = *std::move(made);
     }
-    std::vector<std::jthread> threads;
-    for (auto &[peer, end] : ends_)
-      threads.emplace_back(
-          [&status = statuses_[peer], &end, &addresses] { status = end->connect(addresses); });
+    {
+      std::vector<std::jthread> threads;
+      for (auto &[peer, end] : listening)
+        threads.emplace_back([&status = statuses_[peer], &end = end, &addresses] {
+          status = end->connect(addresses);
+        });
+    }
+    for (auto &[peer, end] : listening)
+      if (delaySeed != 0)
+        ends_[peer] = std::make_unique<DelayedExchange>(std::move(end), delaySeed);
+      else
+        ends_[peer] = std::move(end);
   }
 
   /// The first connection that failed.
@@ -67,7 +78,7 @@ private:
   std::mutex mutex_;
   std::vector<std::string> log_;
   std::map<Peer, absl::Status> statuses_;
-  std::map<Peer, std::unique_ptr<ProcessExchange>> ends_;
+  std::map<Peer, std::unique_ptr<Exchange>> ends_;
 };
 
 } // namespace pdg
