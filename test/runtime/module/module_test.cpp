@@ -24,7 +24,7 @@ Module sampleModule() {
   Module module;
   module.compiler = "pdc test";
   module.cluster = "one cluster";
-  module.role = RoleKind::Server;
+  module.role = PeerKind::Server;
   module.index = 1;
   module.trainers = 4;
   module.servers = 2;
