@@ -90,8 +90,8 @@ private:
   grpc::ByteBuffer toBuffer(StreamMessage &message);
   static void payloadLeft(void *self);
 
-  struct Leaving {
-    std::atomic<int> *count;
+  struct Payload {
+    Leaving *leaving;
     std::shared_ptr<StreamEvents> events;
   };
 
@@ -110,10 +110,9 @@ private:
 };
 
 void Stream::payloadLeft(void *self) {
-  auto *leaving = static_cast<Leaving *>(self);
-  leaving->count->fetch_sub(1, std::memory_order_release);
-  leaving->events->onLeft();
-  delete leaving;
+  std::unique_ptr<Payload> payload(static_cast<Payload *>(self));
+  if (payload->leaving->end())
+    payload->events->onLeft();
 }
 
 grpc::ByteBuffer Stream::toBuffer(StreamMessage &message) {
@@ -122,14 +121,14 @@ grpc::ByteBuffer Stream::toBuffer(StreamMessage &message) {
     auto *bytes = const_cast<uint8_t *>(slice.begin());
     std::copy(message.head.begin(), message.head.end(), bytes);
     std::copy(message.payload.begin(), message.payload.end(), bytes + message.head.size());
-    if (message.leaving)
-      message.leaving->fetch_sub(1, std::memory_order_release);
+    if (message.leaving && message.leaving->end())
+      events_->onLeft();
     return grpc::ByteBuffer(&slice, 1);
   }
   auto *bytes = const_cast<char *>(message.payload.data());
   grpc::Slice slices[] = {grpc::Slice(message.head),
                           message.leaving ? grpc::Slice(bytes, message.payload.size(), payloadLeft,
-                                                        new Leaving{message.leaving, events_})
+                                                        new Payload{message.leaving, events_})
                                           : grpc::Slice(bytes, message.payload.size())};
   return grpc::ByteBuffer(slices, 2);
 }

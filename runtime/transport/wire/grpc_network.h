@@ -3,10 +3,11 @@
 // file beside its .cpp that knows gRPC is none. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/transport/wire/leaving.h"
+
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,12 +16,11 @@
 
 namespace pdg {
 
-/// A message to send. `head` is copied; `payload` is read where it lies until `*leaving`, which was
-/// counted up for it, is counted down.
+/// A message to send. `head` is copied; `payload` is read where it lies until it has left.
 struct StreamMessage {
   std::string head = {};
   std::string_view payload = {};
-  std::atomic<int> *leaving = nullptr;
+  Leaving *leaving = nullptr;
 };
 
 /// What happens on a stream, told by the network's thread. Calls are one after the other.
@@ -34,7 +34,7 @@ public:
   /// The stream has ended: the last call. `why` is a text for people.
   virtual void onEnd(const std::string &why) = 0;
 
-  /// Something that was sent may be changed now.
+  /// Something that was awaited has left.
   virtual void onLeft() = 0;
 };
 

@@ -107,7 +107,8 @@ void Session::onFrames(std::span<const std::string_view> pieces) {
     isFinishAnswered_ = true;
     sendFrame(FrameKind::FinishSeen);
   }
-  host_.changed();
+  if (lanes_->hasNews())
+    host_.changed();
 }
 
 void Session::onEnd(const std::string &why) {

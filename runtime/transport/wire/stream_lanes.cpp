@@ -19,6 +19,7 @@ StreamLanes::StreamLanes(const Topology &topology, Peer self, Peer other) : topo
 absl::Status StreamLanes::accept(std::span<const std::string_view> pieces) {
   ByteReader reader(pieces);
   completed_.clear();
+  hasNews_ = false;
   do {
     absl::StatusOr<Frame> frame = readFrame(reader);
     absl::Status status = frame.status();
@@ -35,9 +36,11 @@ absl::Status StreamLanes::accept(std::span<const std::string_view> pieces) {
         break;
       case FrameKind::Finish:
         hasFinished_.store(true, std::memory_order_release);
+        hasNews_ = true;
         break;
       case FrameKind::FinishSeen:
         isFinishSeen_.store(true, std::memory_order_release);
+        hasNews_ = true;
         break;
       case FrameKind::Stop:
         status = acceptStop(*frame, reader);
@@ -123,6 +126,7 @@ absl::Status StreamLanes::take(int64_t edge, IncomingLane &lane, ByteReader &rea
   if (lane.have == lane.want) {
     lane.arrived.store(number + 1, std::memory_order_release);
     completed_.push_back(edge);
+    hasNews_ = true;
   }
   return absl::OkStatus();
 }
@@ -140,6 +144,10 @@ absl::Status StreamLanes::acceptCredit(const Frame &frame) {
     return absl::InvalidArgumentError(absl::StrCat("edge '", topology_.edges[frame.edge].name,
                                                    "': a credit for messages that were not sent"));
   lane->returned.store(frame.number, std::memory_order_release);
+  // Either this sees that the sender had nothing left, or the sender sees the credit.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (lane->sent.load(std::memory_order_relaxed) - returned >= lane->slots.size())
+    hasNews_ = true;
   return absl::OkStatus();
 }
 
@@ -153,6 +161,7 @@ absl::Status StreamLanes::acceptStop(const Frame &frame, ByteReader &reader) {
   std::string text(reader.left(), '\0');
   reader.read(text.data(), text.size());
   stopCause_ = absl::Status(code, text);
+  hasNews_ = true;
   return absl::OkStatus();
 }
 

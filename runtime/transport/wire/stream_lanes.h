@@ -6,6 +6,7 @@
 #include "runtime/transport/buffer.h"
 #include "runtime/transport/exchange.h"
 #include "runtime/transport/wire/frame.h"
+#include "runtime/transport/wire/leaving.h"
 
 #include <atomic>
 #include <memory>
@@ -18,8 +19,8 @@ namespace pdg {
 struct OutgoingLane {
   struct Slot {
     Buffer buffer;
-    /// Parts of the buffer that the stream still has to read.
-    std::atomic<int> leaving = 0;
+    /// What of the message the stream still has to read.
+    Leaving leaving;
   };
 
   explicit OutgoingLane(int64_t depth) : slots(static_cast<size_t>(depth)) {}
@@ -37,7 +38,7 @@ struct OutgoingLane {
   /// Says whether there is room for a message.
   bool hasCredit() {
     uint32_t used = sent.load(std::memory_order_relaxed) - returned.load(std::memory_order_acquire);
-    return used < slots.size() && next().leaving.load(std::memory_order_acquire) == 0;
+    return used < slots.size() && next().leaving.isDone();
   }
 };
 
@@ -83,6 +84,10 @@ public:
   /// The edges of which the last accept completed a message. For the thread that accepts.
   std::span<const int64_t> completed() const { return completed_; }
 
+  /// Says whether the last accept changed what a thread may be waiting for. For the thread that
+  /// accepts.
+  bool hasNews() const { return hasNews_; }
+
   /// Says whether the other process has said that it sends no more tensors.
   bool hasFinished() const { return hasFinished_.load(std::memory_order_acquire); }
 
@@ -104,6 +109,7 @@ private:
   std::vector<std::unique_ptr<OutgoingLane>> outgoing_;
   std::vector<std::unique_ptr<IncomingLane>> incoming_;
   std::vector<int64_t> completed_;
+  bool hasNews_ = false;
   std::atomic<bool> hasFinished_ = false;
   std::atomic<bool> isFinishSeen_ = false;
   absl::Status stopCause_;

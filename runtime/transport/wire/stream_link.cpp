@@ -18,7 +18,7 @@ absl::Status StreamLink::send(int64_t edge, TensorView value) {
 bool StreamLink::hasLeft(int64_t edge) {
   OutgoingLane &lane = *lanes_.outgoing(edge);
   uint32_t last = lane.sent.load(std::memory_order_relaxed) - 1;
-  return lane.slots[last % lane.slots.size()].leaving.load(std::memory_order_acquire) == 0;
+  return lane.slots[last % lane.slots.size()].leaving.isDone();
 }
 
 absl::StatusOr<char *> StreamLink::reserve(int64_t edge, std::span<const int64_t> sizes) {
@@ -70,7 +70,7 @@ void StreamLink::post(int64_t edge, TensorView value) {
     frame.rank = 0;
     frame.offset += step;
   } while (frame.offset < bytes);
-  slot.leaving.store(static_cast<int>(messages.size()), std::memory_order_relaxed);
+  slot.leaving.begin(static_cast<int>(messages.size()));
   // Before the other process can give it back.
   lane.sent.store(frame.number + 1, std::memory_order_release);
   stream_.write(messages);
@@ -132,7 +132,7 @@ void StreamLink::arrived(int64_t edge) {
 bool StreamLink::isCreditUrgent(const IncomingLane &lane) const {
   uint32_t due = lane.released.load(std::memory_order_relaxed) - lane.credited;
   uint32_t used = lane.arrived.load(std::memory_order_relaxed) - lane.credited;
-  return due > 0 && (due >= lane.slots.size() / 2 || used >= lane.slots.size());
+  return due > 0 && (due > lane.slots.size() / 2 || used >= lane.slots.size());
 }
 
 void StreamLink::sendCredits() {

@@ -44,7 +44,8 @@ private:
   bool isCreditUrgent(const IncomingLane &lane) const;
 
   /// Edges with messages that were given back without telling the other process yet: it is told
-  /// with the next message, or when half of the depth is due, or when it has no other credit left.
+  /// with the next message, or when more than half of the depth is due, or when it has no other
+  /// credit left.
   std::mutex creditMutex_;
   std::vector<int64_t> dueCredits_;
 };

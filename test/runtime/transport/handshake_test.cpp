@@ -40,13 +40,13 @@ TEST(Handshake, DifferentProgramsAreTheFirstAndOnlyError) {
 
 TEST(Handshake, AnotherJobIsAStranger) {
   ProcessCluster cluster(smallTopology(), [](ProcessOptions &options) {
-    options.connectLimit = std::chrono::milliseconds(300);
+    options.connectLimit = std::chrono::milliseconds(100);
     if (options.self == kTrainer)
       options.job = "another";
   });
   EXPECT_EQ(cluster.statusOf(kTrainer).message(),
             "cannot connect with server 0: trainer 0 belongs to another job");
-  EXPECT_EQ(cluster.statusOf(kServer).message(), "server 0 waited 0.3 s for trainer 0");
+  EXPECT_EQ(cluster.statusOf(kServer).message(), "server 0 waited 0.1 s for trainer 0");
 }
 
 TEST(Handshake, WhoIsMissingIsNamed) {
