@@ -87,6 +87,8 @@ Connections::~Connections() {
   if (isStopped())
     waitFor(*bell_, isSettled, deadline == kNever ? Clock::now() + kPatience : deadline);
   network_.reset();
+  if (secondVoice_.joinable())
+    secondVoice_.join();
 }
 
 std::shared_ptr<StreamEvents> Connections::meet(NetworkStream &stream) {
@@ -242,8 +244,23 @@ void Connections::refused(Session &session, const absl::Status &why, bool isFina
 
 void Connections::lost(Session &session, const std::string &why) {
   Pair &pair = *find(session.other().peer);
-  stop(absl::UnavailableError(
-      absl::StrCat(nameOf(pair.peer), " was lost: ", why, describeMissing(pair))));
+  absl::Status cause = absl::UnavailableError(
+      absl::StrCat(nameOf(pair.peer), " was lost: ", why, describeMissing(pair)));
+  // All that were connected see it at the same time, each with another message missing. The first
+  // of them speaks, unless it is lost too.
+  std::vector<Peer> peers = allPeers(topology());
+  bool isFirst = *std::find_if(peers.begin(), peers.end(), [&](Peer peer) {
+    return shareAnEdge(topology(), peer, pair.peer);
+  }) == options_.self;
+  if (isFirst)
+    return stop(cause);
+  constexpr std::chrono::milliseconds kPatience{200};
+  std::lock_guard lock(mutex_);
+  if (!secondVoice_.joinable())
+    secondVoice_ = std::jthread([this, cause, until = Clock::now() + kPatience] {
+      if (!waitFor(*bell_, [this] { return isStopped(); }, until))
+        stop(cause);
+    });
 }
 
 std::string Connections::describeMissing(const Pair &pair) {

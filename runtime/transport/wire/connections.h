@@ -10,6 +10,7 @@
 #include "runtime/transport/wire/sharing.h"
 
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace pdg {
@@ -93,6 +94,9 @@ private:
   absl::Status cause_;
   absl::Status connectError_;
   std::vector<std::shared_ptr<Session>> sessions_;
+
+  /// Waits for another process to say what it and this one saw.
+  std::jthread secondVoice_;
 
   std::mutex logMutex_;
   /// Last, so that its thread ends first.
