@@ -93,10 +93,8 @@ Dims ShapeAnalysis::compute(Value value) {
   }
   // Results of loops and conditions have the sizes of what they were given or yield first.
   unsigned index = cast<OpResult>(value).getResultNumber();
-  if (auto loop = dyn_cast<ForOp>(op))
-    return dimsOf(loop.getInits()[index]);
-  if (auto loop = dyn_cast<ForEachOp>(op))
-    return dimsOf(loop.getInits()[index]);
+  if (auto loop = dyn_cast<LoopOpInterface>(op))
+    return dimsOf(loop.getInit(index));
   if (auto fused = dyn_cast<FusedOp>(op))
     return dimsOf(fused.getBody().front().getTerminator()->getOperand(index));
   if (auto branch = dyn_cast<IfOp>(op))
@@ -113,22 +111,28 @@ Dims ShapeAnalysis::computeArgument(BlockArgument argument) {
   auto type = cast<RankedTensorType>(argument.getType());
   Operation *parent = argument.getOwner()->getParentOp();
   unsigned index = argument.getArgNumber();
-  if (auto loop = dyn_cast<ForOp>(parent); loop && index >= 1)
-    return dimsOf(loop.getInits()[index - 1]);
-  if (auto loop = dyn_cast<ForEachOp>(parent)) {
-    unsigned fields = loop.getNumFields();
-    if (index > fields)
-      return dimsOf(loop.getInits()[index - 1 - fields]);
+  auto loop = cast<LoopOpInterface>(parent);
+  if (index >= loop.getNumLeading())
+    return dimsOf(loop.getInit(index - loop.getNumLeading()));
+  if (auto forEach = dyn_cast<ForEachOp>(parent)) {
     // All fields of a batch have the same number of examples: the first one's symbol.
     Value first = argument.getOwner()->getArgument(1);
-    AffineExpr batch = first == argument ? newSymbol({first, false, loop.getBatchBound()}, context)
-                                         : dimsOf(first).front();
+    AffineExpr batch = first == argument
+                           ? newSymbol({first, false, forEach.getBatchBound()}, context)
+                           : dimsOf(first).front();
     Dims dims{batch};
     for (int64_t size : type.getShape().drop_front())
       dims.push_back(getAffineConstantExpr(size, context));
     return dims;
   }
-  llvm_unreachable("only loops have block arguments");
+  llvm_unreachable("counters are scalars");
+}
+
+/// The largest value that whoever made the op knows (kBoundAttribute), or 0.
+static int64_t givenBound(Value scalar) {
+  Operation *op = scalar.getDefiningOp();
+  auto bound = op ? op->getAttrOfType<IntegerAttr>(kBoundAttribute) : IntegerAttr();
+  return bound ? bound.getInt() : 0;
 }
 
 AffineExpr ShapeAnalysis::valueOf(Value scalar) {
@@ -139,7 +143,7 @@ AffineExpr ShapeAnalysis::valueOf(Value scalar) {
   if (!expr) {
     // Where a part of an axis begins is inside of it.
     auto part = scalar.getDefiningOp<PartBeginOp>();
-    int64_t bound = part ? boundOf(valueOf(part.getN())).value_or(0) : 0;
+    int64_t bound = part ? boundOf(valueOf(part.getN())).value_or(0) : givenBound(scalar);
     expr = newSymbol({scalar, true, bound}, scalar.getContext());
   }
   scalars_[scalar] = expr;

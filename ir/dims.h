@@ -18,6 +18,11 @@ struct SizeSymbol {
   int64_t bound = 0;     ///< The size is at most this; 0: no bound is known.
 };
 
+/// Attribute of an op that gives a scalar i64: it is at most this. So whoever moves the op that
+/// would say so to another program passes on what is known: `%n = pdg.recv ... {pdg.bound = 64 :
+/// i64}`.
+inline constexpr llvm::StringLiteral kBoundAttribute = "pdg.bound";
+
 /// Sizes of values, computed on demand and remembered. Values of one region that are equal for a
 /// reason the shape rules know get equal expressions: two uses of the same batch, N*T and N*T.
 ///

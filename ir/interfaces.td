@@ -139,6 +139,27 @@ def SizeOpInterface : OpInterface<"SizeOpInterface"> {
     (ins "::llvm::ArrayRef<::mlir::AffineExpr>":$values, "::llvm::ArrayRef<::pdg::Dims>":$dims)>];
 }
 
+def LoopOpInterface : OpInterface<"LoopOpInterface"> {
+  let cppNamespace = "::pdg";
+  let description = [{
+    Runs its only region again and again. The last operands are the first carried values, the last
+    arguments of the region those of a round, the results those of the end.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether the first argument counts the rounds.", "bool", "countsRounds", (ins)>,
+    InterfaceMethod<[{
+      How many arguments behind the counter are fields of a batch: memory of the runtime.
+    }], "unsigned", "getNumFields", (ins), "", "return 0;">
+  ];
+  let extraClassDeclaration = [{
+    /// How many arguments of the region come before the carried ones.
+    unsigned getNumLeading() { return countsRounds() + getNumFields(); }
+    /// The carried value of result `index`, where it begins and in a round.
+    ::mlir::Value getInit(unsigned index);
+    ::mlir::BlockArgument getCarried(unsigned index);
+  }];
+}
+
 def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::pdg";
   let description = [{

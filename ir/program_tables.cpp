@@ -24,6 +24,8 @@ private:
   LogicalResult addSource(SourceOp op);
   LogicalResult addInput(InputOp op);
   LogicalResult addFetch(FetchOp op);
+  void addEdge(EdgeAttr edge);
+  LogicalResult addEnd(EdgeOpInterface op);
   LogicalResult checkUse(Operation *op);
   LogicalResult checkLoop(ForEachOp op);
   LogicalResult addUse(Operation *op);
@@ -35,6 +37,7 @@ private:
   ProgramTables &tables_;
   const TableOptions &options_;
   ShapeAnalysis shapes_;
+  bool hasEdges_ = false; ///< The module says which edges there are.
 };
 
 /// A shape as the runtime writes it.
@@ -58,6 +61,11 @@ LogicalResult TableBuilder::build(ModuleOp module) {
 }
 
 LogicalResult TableBuilder::declare(ModuleOp module) {
+  if (auto edges = module->getAttrOfType<ArrayAttr>(kEdgesAttribute)) {
+    hasEdges_ = true;
+    for (auto edge : edges.getAsRange<EdgeAttr>())
+      addEdge(edge);
+  }
   for (Operation &op : *module.getBody()) {
     if (auto variable = dyn_cast<VariableOp>(op); variable && failed(addVariable(variable)))
       return failure();
@@ -165,6 +173,42 @@ LogicalResult TableBuilder::addFetch(FetchOp op) {
   return success();
 }
 
+/// The process, or all processes of a kind, at an end of an edge.
+static std::pair<PeerKind, int64_t> peersOf(RoleAttr role) {
+  return role.isServer() ? std::pair(PeerKind::Server, role.getIndex())
+                         : std::pair(PeerKind::Trainer, kAllOfKind);
+}
+
+void TableBuilder::addEdge(EdgeAttr edge) {
+  if (!tables_.edges_.try_emplace(edge, tables_.info_.edges.size()).second)
+    return;
+  EdgeInfo info;
+  info.name = edge.str();
+  std::tie(info.fromKind, info.fromIndex) = peersOf(edge.getFrom());
+  std::tie(info.toKind, info.toIndex) = peersOf(edge.getTo());
+  info.firstOnly = edge.getFirst();
+  tables_.info_.edges.push_back(std::move(info));
+}
+
+/// Adds what an op at the end of an edge knows of its messages.
+LogicalResult TableBuilder::addEnd(EdgeOpInterface op) {
+  auto edge = cast<EdgeAttr>(op.getEdgeName());
+  bool isQueue = edge.getFrom() == edge.getTo();
+  if (hasEdges_ && !isQueue && !tables_.edges_.contains(edge))
+    return op.emitOpError("names an edge that is none of the module's: ") << edge.str();
+  addEdge(edge);
+  EdgeInfo &info = tables_.info_.edges[tables_.edges_.lookup(edge)];
+  auto type = cast<RankedTensorType>(op.getMessageType());
+  info.dtype = *toDType(type);
+  info.shape = runtimeShape(type);
+  if (info.place.empty())
+    info.place = locationText(op.getLoc());
+  // A sender hands over its operand; parts of a result are not larger than all of it.
+  Value value = op.isReceiver() ? op->getResult(0) : op->getOperand(0);
+  info.bound = type.hasStaticShape() ? 0 : shapes_.elementBoundOf(value).value_or(0);
+  return success();
+}
+
 /// Reports a variable or a source that is not declared, or is used as something else.
 LogicalResult TableBuilder::checkUse(Operation *op) {
   auto checkVariable = [&](NameAttr name, Type type) -> LogicalResult {
@@ -211,6 +255,8 @@ LogicalResult TableBuilder::addUse(Operation *op) {
     return addInput(input);
   if (auto fetch = dyn_cast<FetchOp>(op))
     return addFetch(fetch);
+  if (auto end = dyn_cast<EdgeOpInterface>(op))
+    return addEnd(end);
   return success();
 }
 

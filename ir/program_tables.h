@@ -1,5 +1,5 @@
-// What the runtime must know of a pdg module, and the index of each variable, source, input, text
-// and fetch in those tables. The interpreter and the code generator number things by the same
+// What the runtime must know of a pdg module, and the index of each variable, source, input, text,
+// fetch and edge in those tables. The interpreter and the code generator number things by the same
 // class, so a run-time error reads the same in both. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,6 +14,10 @@
 #include <functional>
 
 namespace pdg {
+
+/// Attribute of a role's module: all edges of the cluster, in the same order in every role. An
+/// edge's place in this list is its index.
+inline constexpr llvm::StringLiteral kEdgesAttribute = "pdg.edges";
 
 /// Gives the source line of a place with the place underlined, ready to print, or an empty text.
 using ExcerptFunction = std::function<std::string(mlir::FileLineColRange place)>;

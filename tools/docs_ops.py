@@ -10,7 +10,7 @@ is run as it is. All others become one program, in which what an example does no
 
 Operands without values are 1. `?` in a type is 2, and so is a size such as `[%n, 3]`, an operand
 beyond the types behind the colon. The result, and its type behind the statement, are compared where
-they are given.
+they are given. The example of an op that needs other processes is only verified.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -29,14 +29,17 @@ TENSOR = re.compile(r"tensor<[^>]*>")
 
 
 def manual():
-    """Each op's name, the names of its operands in their order, and its examples."""
+    """Each op's name, the names of its operands in their order, its examples, and whether it needs
+    other processes."""
     for path in sorted(docs.sources(".td")):
         if re.fullmatch(r"ir/ops/\w+(?<!_class)\.td", path):
             for part in re.split(r"^### `", docs.tblgen("-gen-op-doc", path, "-dialect=pdg"),
                                  flags=re.M)[1:]:
                 table = part.partition("#### Operands:")[2].partition("####")[0]
                 yield (part.partition("`")[0], re.findall(r"^\| `(\w+)` \|", table, re.M),
-                       FENCE.findall(part))
+                       FENCE.findall(part),
+                       any(f"`{name}`" in part for name in ("CollectiveOpInterface",
+                                                            "EdgeOpInterface")))
 
 
 def statements(text):
@@ -109,8 +112,12 @@ class Example:
         missing = [name for name in used if name not in self.defined]
         if set(missing) <= set(operands):
             missing.sort(key=operands.index)
-        kinds = TENSOR.findall(code.partition(" : ")[2]) + ["tensor<i64>"] * len(missing)
+        sizes = re.findall(r"%(\w+)", " ".join(re.findall(r" to (\[[^]]*\])", code)))
+        missing.sort(key=lambda name: name in sizes)
+        kinds = TENSOR.findall(code.partition(" : ")[2].partition(" -> ")[0])
+        kinds += ["tensor<i64>"] * len(missing)
         for position, (name, kind) in enumerate(zip(missing, kinds)):
+            kind = "tensor<i64>" if name in sizes else kind
             value = next((v for n, v in values if n == name), None)
             if value is None and position < len(values) and values[position][0] is None:
                 value = values[position][1]
@@ -196,13 +203,15 @@ def main():
     parser.add_argument("--pdc-opt", required=True)
     options = parser.parse_args()
     wrong, examples = 0, []
-    for op, operands, texts in manual():
+    for op, operands, texts, is_remote in manual():
         if not any(re.search(rf"(?<![\w.]){op}\b", text) for text in texts):
             print(f"{op} has no example")
             wrong += 1
         for text in texts:
             if "pdg.program" in text:
                 both_ways(options.pdc, text)
+            elif is_remote:
+                run([options.pdc_opt], program(Example(0, operands, text).lines))
             else:
                 examples.append(Example(len(examples), operands, text))
     wrong += check_joined(options, examples)

@@ -70,6 +70,8 @@ FailureOr<SmallVector<SharedTensor>> Interpreter::runBlock(Block &block,
 }
 
 LogicalResult Interpreter::runOp(Operation &op) {
+  if (options_.beforeOp)
+    options_.beforeOp();
   OpEvaluation evaluation(*this, op);
   if (failed(evaluation.run()))
     // Whoever fails says why. That an op cannot be run at all is the one case that nobody reports.
@@ -115,12 +117,24 @@ bool Interpreter::run() {
   return succeeded(runOp(*tables_.program()));
 }
 
+InterpretedRun::InterpretedRun(const ProgramTables &tables, ExecutionContext &context,
+                               const InterpretOptions &options)
+    : context_(context), interpreter_(std::make_unique<Interpreter>(tables, context, options)) {}
+
+InterpretedRun::~InterpretedRun() = default;
+
+bool InterpretedRun::initialize() {
+  return context_.initialize([&] { return interpreter_->initialize(); });
+}
+
+bool InterpretedRun::execute() {
+  return context_.execute([&] { return interpreter_->run(); });
+}
+
 int64_t interpret(ModuleOp, const ProgramTables &tables, ExecutionContext &context,
                   const InterpretOptions &options) {
-  Interpreter interpreter(tables, context, options);
-  bool isDone =
-      context.run([&] { return interpreter.initialize(); }, [&] { return interpreter.run(); });
-  return isDone ? 0 : context.error().exitCode;
+  InterpretedRun run(tables, context, options);
+  return run.initialize() && run.execute() ? 0 : context.error().exitCode;
 }
 
 } // namespace pdg

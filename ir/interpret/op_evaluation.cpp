@@ -235,8 +235,22 @@ LogicalResult OpEvaluation::send(Attribute edge, SharedTensor value) {
                                 value->shape().data()));
 }
 
-FailureOr<SharedTensor> OpEvaluation::receive(Attribute, int64_t) {
-  return refuse("this process belongs to no cluster: it has no peers");
+/// A copy of a message, whose memory is the transport's.
+FailureOr<SharedTensor> OpEvaluation::copyOf(Attribute edge, const TensorView &message) {
+  auto copy = HostTensor::create(tables().info().edges[tables().edge(edge)].dtype,
+                                 {message.sizes.begin(), message.sizes.end()});
+  if (!copy.ok())
+    return failWorld(copy.status());
+  if (copy->numBytes() != 0)
+    std::memcpy(copy->bytes(), message.data, copy->numBytes());
+  return SharedTensor(std::make_shared<HostTensor>(*std::move(copy)));
+}
+
+FailureOr<SharedTensor> OpEvaluation::receive(Attribute edge, int64_t from) {
+  TensorView message;
+  if (!context().take(tables().edge(edge), from, message))
+    return failure();
+  return copyOf(edge, message);
 }
 
 LogicalResult OpEvaluation::enqueue(Attribute queue, int64_t capacity, SharedTensor value) {
@@ -245,8 +259,11 @@ LogicalResult OpEvaluation::enqueue(Attribute queue, int64_t capacity, SharedTen
                                    value->shape().data()));
 }
 
-FailureOr<SharedTensor> OpEvaluation::dequeue(Attribute) {
-  return refuse("this process has no queues");
+FailureOr<SharedTensor> OpEvaluation::dequeue(Attribute queue) {
+  TensorView first;
+  if (!context().takeQueued(tables().edge(queue), first))
+    return failure();
+  return copyOf(queue, first);
 }
 
 /// Addresses and sizes of values, as the runtime takes them.

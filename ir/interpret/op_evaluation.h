@@ -92,6 +92,7 @@ private:
   mlir::LogicalResult prepare();
   mlir::FailureOr<std::vector<int64_t>> inferShape();
   mlir::LogicalResult check();
+  mlir::FailureOr<SharedTensor> copyOf(mlir::Attribute edge, const TensorView &message);
   mlir::LogicalResult checkNan();
   mlir::LogicalResult failWorld(const absl::Status &status);
   mlir::LogicalResult failWith(int64_t text, llvm::ArrayRef<int64_t> values);

@@ -17,6 +17,17 @@ using namespace mlir;
 
 namespace pdg {
 
+//===- Loops ---------------------------------------------------------------===//
+
+Value LoopOpInterface::getInit(unsigned index) {
+  Operation *op = getOperation();
+  return op->getOperand(op->getNumOperands() - op->getNumResults() + index);
+}
+
+BlockArgument LoopOpInterface::getCarried(unsigned index) {
+  return getOperation()->getRegion(0).getArgument(getNumLeading() + index);
+}
+
 //===- ProgramOp and YieldOp -----------------------------------------------===//
 
 LogicalResult ProgramOp::vjp(OpBuilder &, Reverse &) {
@@ -29,7 +40,7 @@ LogicalResult ProgramOp::evaluate(Evaluation &eval) {
 
 LogicalResult YieldOp::verify() {
   // C1
-  if (getGoesOn() && !isa<ForOp, ForEachOp, LoopForeverOp>((*this)->getParentOp()))
+  if (getGoesOn() && !isa<LoopOpInterface>((*this)->getParentOp()))
     return emitOpError("expects 'while' in a loop only");
   return success();
 }
@@ -134,6 +145,7 @@ std::optional<int64_t> ForOp::getBound() {
   return std::max<int64_t>(count, 0);
 }
 
+bool ForOp::countsRounds() { return true; }
 ShardingRule ForOp::getShardingRule() { return {}; }
 
 LogicalResult ForOp::evaluate(Evaluation &eval) {
@@ -188,6 +200,7 @@ LogicalResult ForEachOp::verify() {
   return verifyYield(*this, getBody(), getResultTypes());
 }
 
+bool ForEachOp::countsRounds() { return true; }
 ShardingRule ForEachOp::getShardingRule() { return {}; }
 
 LogicalResult ForEachOp::vjp(OpBuilder &, Reverse &reverse) {
@@ -232,6 +245,7 @@ LogicalResult LoopForeverOp::verify() {
   return verifyYield(*this, getBody(), getResultTypes());
 }
 
+bool LoopForeverOp::countsRounds() { return false; }
 ShardingRule LoopForeverOp::getShardingRule() { return {}; }
 
 LogicalResult LoopForeverOp::vjp(OpBuilder &, Reverse &) {

@@ -95,7 +95,7 @@ def Pdg_FusedOp : Pdg_Op<"fused", [RecursiveMemoryEffects, NoRegionArguments,
 }
 
 def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<LowerableOpInterface>,
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+    DeclareOpInterfaceMethods<LoopOpInterface>, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "Runs its region for each number of a range";
   let description = [{
     The region's arguments are the number, a scalar i64, and the carried values; its yield gives
@@ -134,7 +134,7 @@ def Pdg_ForOp : Pdg_Op<"for", [RecursiveMemoryEffects, DeclareOpInterfaceMethods
 }
 
 def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInterface>,
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+    DeclareOpInterfaceMethods<LoopOpInterface>, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "Runs its region for each batch of one pass over a data source";
   let description = [{
     The region's arguments are the number of the batch, a scalar i64, its fields ([n, ...], where n
@@ -174,7 +174,8 @@ def Pdg_ForEachOp : Pdg_Op<"for_each", [DeclareOpInterfaceMethods<LowerableOpInt
 }
 
 def Pdg_LoopForeverOp : Pdg_Op<"loop_forever", [RecursiveMemoryEffects,
-    DeclareOpInterfaceMethods<LowerableOpInterface>, SingleBlockImplicitTerminator<"YieldOp">]> {
+    DeclareOpInterfaceMethods<LowerableOpInterface>, DeclareOpInterfaceMethods<LoopOpInterface>,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "Runs its region until a message, or the end of the job, ends it";
   let description = [{
     The main loop of a server: how often it runs, others decide. The region's arguments are the

@@ -153,20 +153,29 @@ absl::Status ExecutionContext::checkInputs() const {
   return absl::OkStatus();
 }
 
+bool ExecutionContext::call(CompiledFunction function) {
+  return function(this, variableAddresses_.data(), arena_.data()) == 0;
+}
+
 bool ExecutionContext::run(CompiledFunction init, CompiledFunction main) {
+  return initialize(init) && execute(main);
+}
+
+bool ExecutionContext::run(const std::function<bool()> &init, const std::function<bool()> &main) {
+  return initialize(init) && execute(main);
+}
+
+bool ExecutionContext::initialize(CompiledFunction init) {
   absl::StatusOr<Arena> arena = Arena::create(program_.arenaBytes);
   if (!arena.ok())
     return fail(arena.status());
   arena_ = *std::move(arena);
   if (!pool_)
     pool_ = std::make_unique<ThreadPool>(options_.threads);
-  auto call = [this](CompiledFunction function) {
-    return function(this, variableAddresses_.data(), arena_.data()) == 0;
-  };
-  return run([&] { return call(init); }, [&] { return call(main); });
+  return initialize([&] { return call(init); });
 }
 
-bool ExecutionContext::run(const std::function<bool()> &init, const std::function<bool()> &main) {
+bool ExecutionContext::initialize(const std::function<bool()> &init) {
   error_ = RunError();
   prefetchData();
   absl::Status status = checkInputs();
@@ -176,13 +185,30 @@ bool ExecutionContext::run(const std::function<bool()> &init, const std::functio
   if (isDone && status.ok())
     status = takeUpVariables();
   isInitialized_ = isDone && status.ok();
-  // An interrupt during the last operation is one too: nothing is handed over.
-  isDone = isDone && status.ok() && main() && poll();
-  progress_.clear();
   if (!status.ok())
-    return fail(status);
+    fail(status);
+  if (!isInitialized_)
+    leave();
+  return isInitialized_;
+}
+
+bool ExecutionContext::execute(CompiledFunction main) {
+  return execute([&] { return call(main); });
+}
+
+bool ExecutionContext::execute(const std::function<bool()> &main) {
+  // An interrupt during the last operation is one too: nothing is handed over.
+  bool isDone = main() && poll();
+  leave();
   assert((isDone || error_.exitCode != 0) && "a program stopped without saying why");
   return isDone;
+}
+
+// Peers that still wait for something from here learn that it does not come.
+void ExecutionContext::leave() {
+  progress_.clear();
+  if (exchange_)
+    exchange_->finish().IgnoreError();
 }
 
 absl::Status ExecutionContext::openData(int64_t source) {
@@ -233,6 +259,7 @@ int64_t ExecutionContext::nextBatch(int64_t source, char **fields) {
   }
   if (batch->n == 0)
     return 0;
+  ++batches_;
   std::copy(batch->fields.begin(), batch->fields.end(), fields);
   if (state.isFirstBatch) {
     // Only now is the number of examples known without waiting, unless they are streamed.
@@ -290,7 +317,7 @@ bool ExecutionContext::fail(int64_t site, const char *const *values, const int64
   if (error_.exitCode != 0)
     return false;
   const TextSite &text = program_.texts[static_cast<size_t>(site)];
-  error_ = {text.code, text.location, "", text.excerpt, 1};
+  error_ = {text.code, text.location, "", text.excerpt, 1, false, batches_, site};
   appendText(text, values, dims, error_.message);
   return false;
 }
@@ -301,13 +328,13 @@ bool ExecutionContext::fail(const absl::Status &status, const std::string &locat
     return false;
   if (absl::IsCancelled(status))
     return failInterrupted();
-  error_ = {"", location, std::string(status.message()), "", exitCodeOf(status)};
+  error_ = {"", location, std::string(status.message()), "", exitCodeOf(status), false, batches_};
   return false;
 }
 
 bool ExecutionContext::failInterrupted() {
   if (error_.exitCode == 0)
-    error_ = {"", "", "interrupted", "", 130};
+    error_ = {"", "", "interrupted", "", 130, false, batches_};
   return false;
 }
 
@@ -331,28 +358,23 @@ std::vector<TensorRef> ExecutionContext::fetchedValues() {
   return values;
 }
 
-namespace {
-
-std::vector<TensorRef> refsTo(const std::vector<VariableInfo> &infos,
-                              std::vector<HostTensor> &tensors) {
+std::vector<TensorRef> ExecutionContext::namedVariables() {
   std::vector<TensorRef> refs;
-  for (size_t i = 0; i < infos.size(); ++i)
-    refs.push_back({infos[i].name, &tensors[i]});
+  for (size_t i = 0; i < variables_.size(); ++i)
+    refs.push_back({program_.variables[i].name, &variables_[i]});
   return refs;
 }
 
-} // namespace
-
 absl::Status ExecutionContext::load(const std::string &path, std::span<const std::string> only) {
   LoadReport report;
-  absl::Status status = loadVariables(path, refsTo(program_.variables, variables_), only, &report);
+  absl::Status status = loadVariables(path, namedVariables(), only, &report);
   if (status.ok() && !options_.isQuiet)
     std::fputs(describe(report, path).c_str(), stderr);
   return status;
 }
 
 absl::Status ExecutionContext::save(const std::string &path) {
-  return writeTensors(path, refsTo(program_.variables, variables_));
+  return writeTensors(path, namedVariables());
 }
 
 } // namespace pdg

@@ -8,6 +8,8 @@
 #include "runtime/checkpoint/named_tensor.h"
 #include "runtime/data/data_source.h"
 #include "runtime/memory/arena.h"
+#include "runtime/transport/buffer.h"
+#include "runtime/transport/exchange.h"
 #include "runtime/worker/program_info.h"
 #include "runtime/worker/progress.h"
 #include "runtime/worker/thread_pool.h"
@@ -33,8 +35,12 @@ struct RunError {
   std::string code;     ///< "PD2001" for an error of the program; empty for one of the world.
   std::string location; ///< "model.pdg:12:14", or empty.
   std::string message;
-  std::string excerpt; ///< The source line and its underline, or empty.
-  int exitCode = 0;    ///< Of the process; 0: no error.
+  std::string excerpt;        ///< The source line and its underline, or empty.
+  int exitCode = 0;           ///< Of the process; 0: no error.
+  bool isConsequence = false; ///< A peer ended before its time, and knows why.
+  /// When and where: after so many batches, in the statement of a text site. So errors of several
+  /// trainers, which run one program, are put in order.
+  int64_t batches = 0, site = 0;
 };
 
 /// The exit code of the process for an error of the world: 1 if the user's files or arguments are
@@ -52,6 +58,13 @@ struct RunOptions {
   /// Variables that an earlier run left: they take the place of first values. Not owned.
   std::vector<TensorRef> variables;
   std::map<std::string, int64_t> passes; ///< Of sources: how many passes earlier runs began.
+};
+
+/// What a process exchanged with its peers so far.
+struct MessageCounts {
+  int64_t sent = 0, received = 0; ///< Messages.
+  int64_t bytesSent = 0, bytesReceived = 0;
+  int64_t waitNanoseconds = 0; ///< Spent in sends and receives, most of it waiting.
 };
 
 /// A compiled program, or its initialization.
@@ -86,6 +99,9 @@ public:
   /// Replaces the progress bar.
   void setProgress(Progress progress) { progress_ = std::move(progress); }
 
+  /// Makes this run one process of a cluster. `exchange` must live as long as the run.
+  void join(Exchange &exchange);
+
   // The run.
 
   /// Runs `init`, loads what the options say, and runs `main`.
@@ -93,6 +109,13 @@ public:
 
   /// The same for programs that are not compiled: `init` and `main` say whether to go on.
   bool run(const std::function<bool()> &init, const std::function<bool()> &main);
+
+  /// The two halves of run(), for whoever does something with the variables of several contexts
+  /// between them. The second must follow the first, if that was successful.
+  bool initialize(CompiledFunction init);
+  bool initialize(const std::function<bool()> &init);
+  bool execute(CompiledFunction main);
+  bool execute(const std::function<bool()> &main);
 
   /// True once all variables have the values with which the program starts.
   bool isInitialized() const { return isInitialized_; }
@@ -143,7 +166,17 @@ public:
   // Messages to and from the other processes of the cluster (runtime/abi.def says what each does).
 
   /// The number of this process among those of its role; 0 outside a cluster.
-  int64_t replica() const { return 0; }
+  int64_t replica() const { return exchange_ ? exchange_->self().index : 0; }
+
+  /// What was sent and received so far.
+  const MessageCounts &messages() const { return messages_; }
+
+  /// Takes the next message of `edge` from process `from` of the role that sends. Its memory stays
+  /// until the next message of the edge and process is taken.
+  bool take(int64_t edge, int64_t from, TensorView &message);
+
+  /// Takes the first tensor of queue `edge`. Its memory stays until the next one is taken.
+  bool takeQueued(int64_t edge, TensorView &value);
 
   bool send(int64_t edge, const char *value, const int64_t *dims);
   bool receive(int64_t edge, char *value, const int64_t *dims);
@@ -156,6 +189,9 @@ public:
 
   /// One tensor per variable, in the order of the table. Their addresses stay.
   std::vector<HostTensor> &variables() { return variables_; }
+
+  /// The same, with their names.
+  std::vector<TensorRef> namedVariables();
 
   /// The addresses of the variables' elements: `vars` of compiled functions.
   char **variableAddresses() { return variableAddresses_.data(); }
@@ -179,8 +215,23 @@ private:
     bool isFirstBatch = false;
   };
 
+  /// Tensors of a queue of this process: those from `first` on, `count` of them.
+  struct Queue {
+    struct Entry {
+      Buffer buffer;
+      std::vector<int64_t> sizes;
+    };
+    std::vector<Entry> entries; ///< One more than the queue holds: the one that was taken last.
+    size_t first = 0, count = 0;
+  };
+
   ExecutionContext(ProgramInfo program, RunOptions options);
 
+  bool call(CompiledFunction function);
+  void leave();
+  bool failMessage(int64_t edge, const absl::Status &status);
+  bool takeAs(int64_t edge, int64_t from, const int64_t *dims, int64_t freeAxis,
+              TensorView &message);
   absl::Status allocateVariables();
   absl::Status takeUpVariables();
   void findLosses();
@@ -200,6 +251,13 @@ private:
   std::vector<Source> sources_;
   Arena arena_;
   std::unique_ptr<ThreadPool> pool_;
+
+  Exchange *exchange_ = nullptr;             ///< Null outside a cluster.
+  std::vector<std::vector<Peer>> receivers_; ///< Of each edge: where this process sends it.
+  std::vector<TensorView> parts_;            ///< Reused for the messages of all trainers.
+  std::vector<Queue> queues_;                ///< By edge; empty where it is no queue.
+  MessageCounts messages_;
+  int64_t batches_ = 0; ///< Taken so far, of all sources.
 
   Sink sink_;
   Progress progress_;

@@ -86,12 +86,27 @@ template <typename Archive, Is<FetchInfo> T> void visitFields(Archive &archive, 
   archive.field("shape", info.shape);
 }
 
+template <typename Archive, Is<EdgeInfo> T> void visitFields(Archive &archive, T &info) {
+  archive.field("name", info.name);
+  archive.field("dtype", info.dtype);
+  archive.field("shape", info.shape);
+  archive.field("bound", info.bound);
+  archive.field("fromKind", info.fromKind);
+  archive.field("fromIndex", info.fromIndex);
+  archive.field("toKind", info.toKind);
+  archive.field("toIndex", info.toIndex);
+  archive.field("firstOnly", info.firstOnly);
+  archive.field("depth", info.depth);
+  archive.field("place", info.place);
+}
+
 template <typename Archive, Is<ProgramInfo> T> void visitFields(Archive &archive, T &info) {
   archive.field("variables", info.variables);
   archive.field("sources", info.sources);
   archive.field("inputs", info.inputs);
   archive.field("texts", info.texts);
   archive.field("fetches", info.fetches);
+  archive.field("edges", info.edges);
   archive.field("arenaBytes", info.arenaBytes);
 }
 
@@ -109,6 +124,7 @@ private:
   static Json toValue(double value) { return value; }
   static Json toValue(bool value) { return value; }
   static Json toValue(DType value) { return std::string(nameOf(value)); }
+  static Json toValue(PeerKind value) { return value == PeerKind::Server; }
   template <typename T> static Json toValue(const std::vector<T> &values) {
     Json list = Json::array();
     for (const T &value : values)
@@ -172,6 +188,13 @@ private:
     value = dtype.value_or(DType::F32);
     return dtype.has_value();
   }
+  static bool fromValue(const Json &json, PeerKind &value) {
+    bool isServer = false;
+    if (!fromValue(json, isServer))
+      return false;
+    value = isServer ? PeerKind::Server : PeerKind::Trainer;
+    return true;
+  }
   template <typename T> static bool fromValue(const Json &json, std::vector<T> &values) {
     if (!json.is_array())
       return false;
@@ -211,6 +234,9 @@ bool isConsistent(const ProgramInfo &info) {
     for (const FieldInfo &field : source.fields)
       ok = ok && isShape(field.shape, 0);
   }
+  for (const EdgeInfo &edge : info.edges)
+    ok = ok && isShape(edge.shape, kDynamicSize) && edge.bound >= 0 && edge.depth > 0 &&
+         edge.fromIndex >= kAllOfKind && edge.toIndex >= kAllOfKind;
   for (const TextSite &site : info.texts) {
     ok = ok && site.segments.size() == site.values.size() + 1;
     for (const ValueFormat &format : site.values)

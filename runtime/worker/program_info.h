@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/base/dtype.h"
+#include "runtime/transport/exchange.h"
 
 #include <cstdint>
 #include <string>
@@ -103,6 +104,9 @@ struct ProgramInfo {
   std::vector<InputInfo> inputs;
   std::vector<TextSite> texts;
   std::vector<FetchInfo> fetches;
+  /// The edges of the cluster and the queues, by index. Of an edge that does not end in this
+  /// program only the ends are known.
+  std::vector<EdgeInfo> edges;
   int64_t arenaBytes = 0; ///< Size of the one buffer that holds every intermediate value.
 };
 

@@ -163,21 +163,16 @@ void MemoryPlan::planAssigns() {
 
 //===- Updates -------------------------------------------------------------===//
 
-/// How many arguments of a loop's body come before the carried ones.
-static unsigned argumentsBefore(Operation *loop) {
-  auto forEach = dyn_cast<ForEachOp>(loop);
-  return 1 + (forEach ? forEach.getNumFields() : 0);
-}
-
 /// The argument and the result of a loop that begin as `use`; nothing if it is no such operand.
 std::optional<std::pair<BlockArgument, OpResult>> MemoryPlan::carriedBy(OpOperand &use) {
   Operation *op = use.getOwner();
-  if (!isa<ForOp, ForEachOp>(op))
+  auto loop = dyn_cast<LoopOpInterface>(op);
+  if (!loop)
     return std::nullopt;
   int64_t index = int64_t(use.getOperandNumber()) - (op->getNumOperands() - op->getNumResults());
   if (index < 0)
     return std::nullopt;
-  return std::pair(op->getRegion(0).getArgument(argumentsBefore(op) + index), op->getResult(index));
+  return std::pair(loop.getCarried(index), op->getResult(index));
 }
 
 /// True if `op` may write where the elements of `use` are: nobody else needs them from there on,
@@ -195,12 +190,14 @@ bool MemoryPlan::canTakeOver(OpOperand &use) const {
     auto update = dyn_cast<UpdateOpInterface>(owner.getDefiningOp());
     owner = owner.getDefiningOp()->getOperand(update ? update.getUpdatedOperand() : 0);
   }
+  if (owner.getParentBlock() != block)
+    return false;
   auto argument = dyn_cast<BlockArgument>(owner);
-  bool isField = argument && argument.getArgNumber() < argumentsBefore(block->getParentOp());
+  bool isField = argument && argument.getArgNumber() <
+                                 cast<LoopOpInterface>(block->getParentOp()).getNumLeading();
   Operation *maker = owner.getDefiningOp();
   bool isGiven = maker && (maker->hasTrait<OpTrait::ConstantLike>() || isa<InputOp>(maker));
-  if (owner.getParentBlock() != block || isField || isGiven || places_.contains(owner) ||
-      sizes_.contains(owner))
+  if (isField || isGiven || places_.contains(owner) || sizes_.contains(owner))
     return false;
   bool isLast = true;
   forEachUse(owner, [&](OpOperand &other) {
@@ -252,7 +249,7 @@ LogicalResult MemoryPlan::addInterval(Value value, int64_t begin, int64_t end) {
 }
 
 LogicalResult MemoryPlan::addResults(Operation *op) {
-  bool isLoop = isa<ForOp, ForEachOp>(op);
+  bool isLoop = isa<LoopOpInterface>(op);
   for (OpResult result : op->getResults()) {
     if (isLoop || isa<ViewOpInterface>(op) || places_.contains(result) || shared_.contains(result))
       continue;
@@ -270,21 +267,19 @@ LogicalResult MemoryPlan::addResults(Operation *op) {
 
 /// Arguments of loops: counters and carried values in the arena, fields given by the runtime.
 LogicalResult MemoryPlan::addArguments(Operation *op) {
-  unsigned fields = 0;
-  if (auto loop = dyn_cast<ForEachOp>(op))
-    fields = loop.getNumFields();
-  else if (!isa<ForOp>(op))
+  auto loop = dyn_cast<LoopOpInterface>(op);
+  if (!loop)
     return success();
   Block &body = op->getRegion(0).front();
   for (BlockArgument argument : body.getArguments()) {
-    unsigned index = argument.getArgNumber();
-    if (index >= 1 && index <= fields) {
+    unsigned index = argument.getArgNumber(), leading = loop.getNumLeading();
+    if (index >= loop.countsRounds() && index < leading) {
       places_[argument] = {Place::Bound, 0, {}};
       continue;
     }
     int64_t end = end_[op];
-    if (index > fields)
-      end = std::max(end, lastUse(op->getResult(index - 1 - fields), op->getBlock()));
+    if (index >= leading)
+      end = std::max(end, lastUse(op->getResult(index - leading), op->getBlock()));
     if (!shared_.contains(argument) && failed(addInterval(argument, begin_[op], end)))
       return failure();
   }
@@ -342,7 +337,7 @@ void MemoryPlan::findSizes() {
 /// Values of conditions and loops have one size, whichever region they come from.
 LogicalResult MemoryPlan::checkRegions() {
   auto result = module_.walk([&](Operation *op) {
-    if (!isa<IfOp, ForOp, ForEachOp>(op))
+    if (!isa<IfOp, LoopOpInterface>(op))
       return WalkResult::advance();
     for (Region &region : op->getRegions())
       for (auto [value, result] :

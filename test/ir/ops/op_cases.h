@@ -31,7 +31,7 @@ struct OpCase {
 std::vector<mlir::RegisteredOperationName> allOps(mlir::MLIRContext &context);
 
 /// True for ops without values of their own: control flow, effects, variables.
-bool hasNoCases(llvm::StringRef op);
+bool hasNoCases(mlir::RegisteredOperationName op);
 
 /// The cases of `op`; none if it is neither element-wise nor in the table.
 std::vector<OpCase> casesOf(TestContext &test, mlir::RegisteredOperationName op);

@@ -115,8 +115,9 @@ static void indexCases(CaseMaker &m, const std::string &op) {
                                           {{256}, {256}, 1},
                                           {{32, 3}, {32, 3, 17}, 6},
                                           {{6}, {6, 0}, 3}})
-          m.add({{ids, places, count}, {dtype, row}}, "{" + number("count", count) + "}",
-                places.empty() ? "" : "bb");
+          if (m.isTurn(ids == I64 ? dtype : ids, 3))
+            m.add({{ids, places, count}, {dtype, row}}, "{" + number("count", count) + "}",
+                  places.empty() ? "" : "bb");
     }
 }
 
@@ -145,7 +146,8 @@ static void reductionCases(CaseMaker &m) {
     for (const Shape &shape :
          {Shape{1}, {17}, {256}, {4, 5}, {64, 19}, {1, 33}, {33, 2, 17}, {0, 3}, {3, 0}})
       for (size_t axis = 0; axis < shape.size(); ++axis)
-        m.add({{dtype, shape}}, "{" + number("axis", axis) + "}", "b");
+        if (m.isTurn(dtype, 2))
+          m.add({{dtype, shape}}, "{" + number("axis", axis) + "}", "b");
     // Longer than a block of lanes; an empty first axis.
     m.add({{dtype, {4096 + 37}}}, "{axis = 0 : i64}");
     m.add({{dtype, {2, 8192 + 5}}}, "{axis = 1 : i64}");
@@ -216,6 +218,7 @@ static void leavesCases(CaseMaker &m, const std::string &op) {
             {"kbi,kbj->bij", {32, 2, 3}, {32, 2, 4}, {2, 2, 3, 4}, true},
             {"bki,bkj->jib", {2, 32, 3}, {2, 32, 4}, {2, 4, 3, 2}, true},
             {"ik,kj->ij", {3, 4}, {4, 5}, {1, 3, 5}, false},
+            {"ik,kj->ij", {3, 4}, {4, 5}, {4, 3, 5}, false},
             {"i,j->ij", {3}, {4}, {1, 3, 4}, false},
             {"bik,bkj->bji", {2, 3, 4}, {2, 4, 3}, {1, 2, 3, 3}, false},
             {"ki,kj->ij", {0, 2}, {0, 3}, {4, 2, 3}, true}})
@@ -241,6 +244,23 @@ static void leavesCases(CaseMaker &m, const std::string &op) {
             {{0}, {0, 3}, {2, 2, 3}, 2},
             {{6}, {6, 0}, {1, 3, 0}, 3}})
         m.add({{I64, ids, count}, {dtype, rows}, {dtype, leaves}}, "{}", ids.empty() ? "" : "bb-");
+    if (op == "take_row")
+      for (auto [x, axis] : {std::pair<Shape, int64_t>({2, 7, 3}, 1), {{5}, 0}, {{3, 2, 19}, 1}})
+        for (DType ids : {I64, U8})
+          m.add({{dtype, x}, {ids, {}, x[axis]}}, "{" + number("axis", axis) + "}",
+                axis == 1 ? "b-" : "");
+    if (op == "put_slice")
+      for (auto [x, part, axis, step, limit] :
+           {std::tuple<Shape, Shape, int64_t, int64_t, int64_t>({2, 7, 3}, {2, 1, 3}, 1, 1, 7),
+            {{4, 19}, {4, 6}, 1, 3, 4},
+            {{9, 4}, {5, 4}, 0, 1, 5},
+            {{9, 4}, {5, 4}, 0, 2, 1},
+            {{3, 5}, {3, 0}, 1, 1, 5},
+            {{3, 5}, {3, 5}, 1, 1, 1},
+            {{2, 3}, {2, 2}, 1, 1, 3}}) // The last position is outside: nothing is written.
+        m.add({{dtype, x}, {dtype, part}, {I64, {}, limit}},
+              "{" + number("axis", axis) + ", " + number("step", step) + "}",
+              axis == 1 ? "bb-" : "");
     if (op == "join_leaves")
       for (const Shape &leaves : {Shape{1}, {2, 3}, {4, 19}, {8, 2, 3}, {16, 33}, {16, 0}})
         m.add({{dtype, leaves}});
@@ -284,13 +304,17 @@ static void convolutionCases(CaseMaker &m, const std::string &op) {
                          ", dilation = " + list(dilation) + ", " + number("groups", groups) + "}";
       if (op == "conv2d") {
         m.add({{dtype, x}, {dtype, w}}, "{" + text, "b-");
-        m.add({{dtype, x}, {dtype, w}, {dtype, {w[0]}}}, "{" + text, "b--");
-        m.add({{dtype, x}, {dtype, w}, {dtype, {w[0]}}}, "{relu, " + text, "b--");
+        for (const char *relu : {"", "relu, "})
+          if (dtype == F32 || m.isTurn(U8, 3))
+            m.add({{dtype, x}, {dtype, w}, {dtype, {w[0]}}}, "{" + (relu + text), "b--");
       }
       if (op == "conv2d_input_grad")
         m.add({{dtype, g}, {dtype, w}}, "{picture = " + list({x[2], x[3]}) + ", " + text, "b-");
       if (op == "conv2d_weight_grad")
         m.add({{dtype, x}, {dtype, g}}, "{window = " + list({w[2], w[3]}) + ", " + text, "bb");
+      if (op == "conv2d_weight_leaves")
+        m.add({{dtype, x}, {dtype, g}, {dtype, {x[0] == 32 ? 16 : 2, w[0], w[1], w[2], w[3]}}},
+              "{window = " + list({w[2], w[3]}) + ", " + text, "bb-");
     }
 }
 
@@ -384,11 +408,13 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
     m.add({});
   } else if (isOneOf({"sum", "reduce_max", "reduce_min", "argmax", "argmin"})) {
     reductionCases(m);
-  } else if (isOneOf({"contract_leaves", "sum_leaves", "scatter_leaves", "join_leaves"})) {
+  } else if (isOneOf({"contract_leaves", "sum_leaves", "scatter_leaves", "take_row", "put_slice",
+                      "join_leaves"})) {
     leavesCases(m, op);
   } else if (op == "contract") {
     contractionCases(m);
-  } else if (isOneOf({"conv2d", "conv2d_input_grad", "conv2d_weight_grad"})) {
+  } else if (isOneOf(
+                 {"conv2d", "conv2d_input_grad", "conv2d_weight_grad", "conv2d_weight_leaves"})) {
     convolutionCases(m, op);
   } else if (isOneOf({"max_pool2d", "max_pool2d_at", "max_pool2d_grad", "sum_pool2d",
                       "sum_pool2d_grad"})) {
@@ -399,12 +425,15 @@ static bool addFromTable(CaseMaker &m, const std::string &op) {
   return true;
 }
 
-bool hasNoCases(StringRef op) {
-  static const char *const names[] = {"program", "yield",    "if",          "for",    "for_each",
-                                      "fused",   "gradient", "variable",    "read",   "assign",
-                                      "input",   "source",   "source_size", "assert", "fetch",
-                                      "print",   "part"};
-  return llvm::is_contained(names, op.drop_front(strlen("pdg.")));
+bool hasNoCases(RegisteredOperationName op) {
+  // What crosses from one process to another needs another process.
+  if (op.hasInterface<CollectiveOpInterface>() || op.hasInterface<EdgeOpInterface>())
+    return true;
+  static const char *const names[] = {
+      "program",  "yield", "if",     "for",     "for_each",    "fused",       "gradient",
+      "variable", "read",  "assign", "input",   "source",      "source_size", "assert",
+      "fetch",    "print", "part",   "replica", "loop_forever"};
+  return llvm::is_contained(names, op.getStringRef().drop_front(strlen("pdg.")));
 }
 
 /// Cases of an op without attributes whose operands and result have equal sizes: whatever element
@@ -450,7 +479,7 @@ std::vector<OpCase> casesOf(TestContext &test, RegisteredOperationName op) {
 std::vector<OpCase> allCases(TestContext &test) {
   std::vector<OpCase> cases;
   for (RegisteredOperationName op : allOps(test.context))
-    if (!hasNoCases(op.getStringRef()))
+    if (!hasNoCases(op))
       llvm::append_range(cases, casesOf(test, op));
   return cases;
 }

@@ -1,0 +1,73 @@
+// All processes of a cluster as threads of this one: how `pdc run` tries a cluster out, and how
+// tests run one. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/transport/turns.h"
+#include "runtime/worker/execution_context.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pdg {
+
+class MemoryCluster;
+
+/// One process: its state, and the two halves of its run.
+struct LocalProcess {
+  Peer peer;
+  std::unique_ptr<ExecutionContext> context;
+  std::function<bool()> initialize, execute;
+};
+
+/// Joins what the programs of the roles say of the cluster's edges, of which each knows those that
+/// end in it. `roles` and `programs` belong together; all trainers are one role. InvalidArgument if
+/// two programs differ.
+absl::StatusOr<std::vector<EdgeInfo>> joinEdges(std::span<const Peer> roles,
+                                                std::span<const ProgramInfo *const> programs);
+
+/// A cluster of threads.
+class LocalCluster {
+public:
+  /// With a seed the processes run one at a time, in an order drawn from it, and it is an error if
+  /// all wait for each other.
+  static absl::StatusOr<std::unique_ptr<LocalCluster>> create(Topology topology,
+                                                              std::optional<uint64_t> seed = {});
+  ~LocalCluster();
+
+  const Topology &topology() const { return topology_; }
+
+  /// Adds the next process in the order of allPeers; its context joins the cluster. The functions
+  /// that run it are to be set then.
+  LocalProcess &add(std::unique_ptr<ExecutionContext> context);
+
+  /// For the functions that run a process: perhaps another one goes on first. Does nothing without
+  /// a seed, or before the programs run.
+  void yield(Peer peer);
+
+  /// Makes all first values, calls `load`, which may replace some, and runs all programs. Returns
+  /// the context that stopped first, if any did: that of the least step, statement and process
+  /// whose error is no consequence of another one's.
+  ExecutionContext *run(const std::function<absl::Status()> &load);
+
+  /// The variables of all servers and of trainer 0.
+  std::vector<TensorRef> variables();
+
+  std::vector<LocalProcess> &processes() { return processes_; }
+
+private:
+  explicit LocalCluster(Topology topology);
+  ExecutionContext *firstToStop();
+  int64_t numberOf(Peer peer) const;
+  void runThread(size_t process);
+
+  Topology topology_;
+  std::unique_ptr<Turns> turns_; ///< Null without a seed.
+  std::unique_ptr<MemoryCluster> exchanges_;
+  std::vector<LocalProcess> processes_;
+  bool isRunning_ = false;
+};
+
+} // namespace pdg
