@@ -24,10 +24,8 @@ def Pdg_NameAttr : Pdg_Attr<"Name", "name"> {
       OptionalParameter<"::mlir::StringAttr">:$state,
       OptionalArrayRefParameter<"int64_t">:$slice,
       DefaultValuedParameter<"int64_t", "0">:$replica);
-  let assemblyFormat = [{
-    `<` $path (`,` `state` `=` $state^)? (`,` `slice` `=` `[` $slice^ `]`)?
-        (`,` `replica` `=` $replica^)? `>`
-  }];
+  // Each part but the path may be absent: `<"w", state = "m", slice = [0, 4], replica = 1>`.
+  let hasCustomAssemblyFormat = 1;
   let builders = [AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$path), [{
     return $_get(path.getContext(), path, ::mlir::StringAttr(), ::llvm::ArrayRef<int64_t>(), 0);
   }]>, AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$path,

@@ -46,6 +46,42 @@ Operation *PdgDialect::materializeConstant(OpBuilder &b, Attribute value, Type t
   return ConstantOp::create(b, loc, elements);
 }
 
+Attribute NameAttr::parse(AsmParser &parser, Type) {
+  StringAttr path, state;
+  SmallVector<int64_t> slice;
+  int64_t replica = 0;
+  auto parseBound = [&] { return parser.parseInteger(slice.emplace_back()); };
+  if (parser.parseLess() || parser.parseAttribute(path))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    bool isWrong = false;
+    if (succeeded(parser.parseOptionalKeyword("state")))
+      isWrong = parser.parseEqual() || parser.parseAttribute(state);
+    else if (succeeded(parser.parseOptionalKeyword("slice")))
+      isWrong = parser.parseEqual() ||
+                parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseBound);
+    else
+      isWrong =
+          parser.parseKeyword("replica") || parser.parseEqual() || parser.parseInteger(replica);
+    if (isWrong)
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), path, state, slice, replica);
+}
+
+void NameAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getPath();
+  if (getState())
+    printer << ", state = " << getState();
+  if (!getSlice().empty())
+    printer << ", slice = [" << getSlice() << "]";
+  if (getReplica())
+    printer << ", replica = " << getReplica();
+  printer << ">";
+}
+
 std::string NameAttr::str() const {
   std::string text = getPath().str();
   if (getState())

@@ -90,6 +90,110 @@ def SplitBatch : Pass<"pdg-split-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def ShardVariables : Pass<"pdg-shard-variables", "::mlir::ModuleOp"> {
+  let summary = "Splits large variables over servers, where their updates are element-wise";
+  let description = [{
+    A variable is split, with its states, if together they are larger than one server's share of all
+    variables and it has at least `min-bytes`, or if the script says so (@shard). It becomes several
+    variables, named by their slices, and so do the ops of its update, if all of them pass slices
+    through (sharding rules, all Parallel along the axis). Trainers send slices of gradients, and
+    put together what they read. A sum along the axis, as in the norm of a gradient, is cut between
+    its leaves, which are joined as its tree: the bits do not depend on the number of servers. What
+    cannot be split has the reason in `pdg.why-whole`; it is an error if the script wants it split.
+
+    The result is an ordinary graph. Runs before pdg-place-variables, which gives each slice a home.
+
+    Input, in a cluster of two servers:
+    ```mlir
+    pdg.variable <"w"> : tensor<8xf32> param { ... }
+    pdg.program {
+      %w = pdg.read <"w"> : tensor<8xf32>
+      ...
+      %g = pdg.all_reduce %part sum of 2 : tensor<8xf32>
+      %next = pdg.sub %w, %g : tensor<8xf32>, tensor<8xf32>
+      pdg.assign <"w">, %next : tensor<8xf32>
+      pdg.yield
+    }
+    ```
+    Output:
+    ```mlir
+    pdg.variable <"w", slice = [0, 4]> : tensor<4xf32> param { ... }
+    pdg.variable <"w", slice = [4, 8]> : tensor<4xf32> param { ... }
+    pdg.program {
+      %w0 = pdg.read <"w", slice = [0, 4]> : tensor<4xf32>
+      %w1 = pdg.read <"w", slice = [4, 8]> : tensor<4xf32>
+      %w = pdg.concat %w0, %w1 axis 0 : tensor<4xf32>, tensor<4xf32>
+      ...
+      %part0 = pdg.slice %part axis 0 from 0 size 4 : tensor<8xf32>
+      %part1 = pdg.slice %part axis 0 from 4 size 4 : tensor<8xf32>
+      %g0 = pdg.all_reduce %part0 sum of 2 : tensor<4xf32>
+      %g1 = pdg.all_reduce %part1 sum of 2 : tensor<4xf32>
+      %next0 = pdg.sub %w0, %g0 : tensor<4xf32>, tensor<4xf32>
+      %next1 = pdg.sub %w1, %g1 : tensor<4xf32>, tensor<4xf32>
+      pdg.assign <"w", slice = [0, 4]>, %next0 : tensor<4xf32>
+      pdg.assign <"w", slice = [4, 8]>, %next1 : tensor<4xf32>
+      pdg.yield
+    }
+    ```
+  }];
+  let options = [Option<"minBytes", "min-bytes", "int64_t", "65536",
+                        "Smaller variables are not split without a hint">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+  let statistics = [Statistic<"numSplit", "split", "Number of variables that were split">];
+}
+
+def PlaceVariables : Pass<"pdg-place-variables", "::mlir::ModuleOp"> {
+  let summary = "Decides which server keeps each variable and which role runs each op";
+  let description = [{
+    Each `pdg.variable` gets `pdg.home`, the role that keeps it, and `pdg.why`, the reason for
+    people. Each op but loops, conditions, yields and declarations gets `pdg.place`:
+
+    * `<server, k>`: reads, assignments, and what belongs to an update;
+    * `<trainer>`: parts of batches, data, what the outside sees, collective ops, the rest;
+    * `<anywhere>`: what depends on constants and on counters of loops alone: each role that needs it
+      computes it.
+
+    What a loop carries, or a condition gives, has a place too: `pdg.places` of the op, one for each
+    result.
+
+    What belongs to an update is found by def-use: of the ways to divide the ops between trainers and
+    servers, the one in which the fewest bytes cross, and of equal ones the one with the most on
+    servers. An op can be on a server if its result is the same on all trainers and it is element-wise
+    or computes from what servers have: states and joined values. Tensors that flow between ops of
+    servers keep these, and the variables that they touch, together; so do numbers that only one such
+    group uses. Groups go, largest first, to the server with the least to do. Without `pdg.cluster`
+    nothing changes.
+
+    Input:
+    ```mlir
+    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
+      pdg.variable <"w"> : tensor<8xf32> param { ... }
+      pdg.program {
+        %rate = pdg.constant dense<0.1> : tensor<8xf32>
+        %w = pdg.read <"w"> : tensor<8xf32>
+        ...
+        %g = pdg.all_reduce %part sum of 2 : tensor<8xf32>
+        %step = pdg.mul %rate, %g : tensor<8xf32>, tensor<8xf32>
+        %next = pdg.sub %w, %step : tensor<8xf32>, tensor<8xf32>
+        pdg.assign <"w">, %next : tensor<8xf32>
+        pdg.yield
+      }
+    }
+    ```
+    Output, `pdg.place` of the ops of the program:
+    ```mlir
+    pdg.variable <"w"> : tensor<8xf32> param { ... } {pdg.home = #pdg.role<server>, pdg.why = "..."}
+    %rate = pdg.constant ...    // <anywhere>
+    %w = pdg.read ...           // <server>
+    %g = pdg.all_reduce ...     // <trainer>
+    %step = pdg.mul ...         // <server>
+    %next = pdg.sub ...         // <server>
+    pdg.assign ...              // <server>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def FoldIntoConvolutions : Pass<"pdg-fold-into-convolutions", "::mlir::ModuleOp"> {
   let summary = "Adds the bias and the relu behind a convolution in the convolution";
   let description = [{
