@@ -47,9 +47,9 @@ absl::StatusOr<std::unique_ptr<Connections>> Connections::listen(ProcessOptions 
         absl::StrCat(nameOf(options.self), " is none of the cluster's processes"));
   std::unique_ptr<Connections> made(new Connections(std::move(options)));
   made->openSharing();
-  auto network = GrpcNetwork::listen(made->options_.host, [connections = made.get()](auto &stream) {
-    return connections->meet(stream);
-  });
+  auto network = GrpcNetwork::listen(
+      made->options_.host, made->options_.tls,
+      [connections = made.get()](auto &stream) { return connections->meet(stream); });
   if (!network.ok())
     return network.status();
   made->network_ = *std::move(network);
@@ -86,7 +86,9 @@ Connections::~Connections() {
     waitFor(*bell_, [&] { return isStopped() || isSettled(); });
   if (isStopped())
     waitFor(*bell_, isSettled, deadline == kNever ? Clock::now() + kPatience : deadline);
+  isEnding_ = true;
   network_.reset();
+  ring(*bell_);
   if (secondVoice_.joinable())
     secondVoice_.join();
 }
@@ -258,7 +260,7 @@ void Connections::lost(Session &session, const std::string &why) {
   std::lock_guard lock(mutex_);
   if (!secondVoice_.joinable())
     secondVoice_ = std::jthread([this, cause, until = Clock::now() + kPatience] {
-      if (!waitFor(*bell_, [this] { return isStopped(); }, until))
+      if (!waitFor(*bell_, [this] { return isStopped() || isEnding_; }, until))
         stop(cause);
     });
 }

@@ -88,6 +88,7 @@ private:
 
   std::atomic<bool> isStopped_ = false;
   std::atomic<bool> hasFailedToConnect_ = false;
+  std::atomic<bool> isEnding_ = false;
   bool hasFinished_ = false;
   mutable std::mutex mutex_;
   // Guarded by mutex_, to the end.

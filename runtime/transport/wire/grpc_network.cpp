@@ -1,6 +1,7 @@
 // Streams over gRPC's completion-queue interface. SPDX-License-Identifier: Apache-2.0
 #include "runtime/transport/wire/grpc_network.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -42,6 +43,7 @@ template <typename Owner, void (Owner::*Method)(bool)> struct Calls : Completion
 /// network's thread and nothing else, is found after three seconds.
 template <typename SetInt> void forEachSetting(SetInt set) {
   set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
+  set(GRPC_ARG_TSI_MAX_FRAME_SIZE, kFrameBytes);
   set(GRPC_ARG_KEEPALIVE_TIME_MS, 1000);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 2000);
   set(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -58,6 +60,28 @@ template <typename SetInt> void forEachSetting(SetInt set) {
   set(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
   set(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
   set(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
+}
+
+std::shared_ptr<grpc::ServerCredentials>
+serverCredentials(const std::optional<TlsIdentity> &identity) {
+  if (!identity)
+    return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions options(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = identity->authority;
+  options.pem_key_cert_pairs.push_back({identity->key, identity->certificate});
+  return grpc::SslServerCredentials(options);
+}
+
+std::shared_ptr<grpc::ChannelCredentials>
+clientCredentials(const std::optional<TlsIdentity> &identity) {
+  if (!identity)
+    return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials({identity->authority, identity->key, identity->certificate});
+}
+
+bool isLoopback(const std::string &host) {
+  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
 }
 
 /// A stream of either side: reads and writes, one of each at a time.
@@ -239,13 +263,16 @@ public:
 
 class ClientStream : public Stream {
 public:
-  ClientStream(StreamOwner &owner, const std::string &address, std::shared_ptr<StreamEvents> events)
+  ClientStream(StreamOwner &owner, const std::string &address,
+               const std::shared_ptr<grpc::ChannelCredentials> &credentials,
+               std::shared_ptr<StreamEvents> events)
       : owner_(owner), address_(address) {
     events_ = std::move(events);
     grpc::ChannelArguments arguments;
     forEachSetting([&](const char *name, int value) { arguments.SetInt(name, value); });
-    stub_.emplace(
-        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+    // The job's authority vouches for the process, not for its host.
+    arguments.SetSslTargetNameOverride("pdg");
+    stub_.emplace(grpc::CreateCustomChannel(address, credentials, arguments));
     context_.set_wait_for_ready(true);
   }
 
@@ -337,12 +364,13 @@ private:
 
 class Network : public GrpcNetwork, public StreamOwner {
 public:
-  explicit Network(OnStream onStream) : onStream_(std::move(onStream)) {}
+  Network(std::optional<TlsIdentity> identity, OnStream onStream)
+      : identity_(std::move(identity)), onStream_(std::move(onStream)) {}
 
   absl::Status start(const std::string &host) {
     grpc::ServerBuilder builder;
     forEachSetting([&](const char *name, int value) { builder.AddChannelArgument(name, value); });
-    builder.AddListeningPort(host + ":0", grpc::InsecureServerCredentials(), &port_);
+    builder.AddListeningPort(host + ":0", serverCredentials(identity_), &port_);
     builder.RegisterAsyncGenericService(&service_);
     queue_ = builder.AddCompletionQueue();
     server_ = builder.BuildAndStart();
@@ -384,7 +412,8 @@ public:
   int port() const override { return port_; }
 
   NetworkStream &dial(const std::string &address, std::shared_ptr<StreamEvents> events) override {
-    auto stream = std::make_unique<ClientStream>(*this, address, std::move(events));
+    auto stream = std::make_unique<ClientStream>(*this, address, clientCredentials(identity_),
+                                                 std::move(events));
     ClientStream &made = *stream;
     std::lock_guard lock(mutex_);
     streams_.push_back(std::move(stream));
@@ -416,6 +445,7 @@ private:
     made.request(service_, *queue_);
   }
 
+  const std::optional<TlsIdentity> identity_;
   OnStream onStream_;
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
@@ -431,9 +461,13 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<GrpcNetwork>> GrpcNetwork::listen(const std::string &host,
-                                                                 OnStream onStream) {
-  auto network = std::make_unique<Network>(std::move(onStream));
+absl::StatusOr<std::unique_ptr<GrpcNetwork>>
+GrpcNetwork::listen(const std::string &host, const std::optional<TlsIdentity> &identity,
+                    OnStream onStream) {
+  if (!identity && !isLoopback(host))
+    return absl::PermissionDeniedError(
+        absl::StrCat("expects TLS to listen at ", host, ", which others can reach"));
+  auto network = std::make_unique<Network>(identity, std::move(onStream));
   if (absl::Status status = network->start(host); !status.ok())
     return status;
   return network;

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "runtime/transport/wire/leaving.h"
+#include "runtime/transport/wire/tls_identity.h"
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,9 +65,10 @@ public:
   /// Called for a new stream from another process, by the network's thread; returns who listens.
   using OnStream = std::function<std::shared_ptr<StreamEvents>(NetworkStream &)>;
 
-  /// Listens on a port of its own choice at `host`.
-  static absl::StatusOr<std::unique_ptr<GrpcNetwork>> listen(const std::string &host,
-                                                             OnStream onStream);
+  /// Listens on a port of the system's choice at `host`. With an identity, all connections are
+  /// mutual TLS; without, only a loopback address is allowed (PermissionDenied).
+  static absl::StatusOr<std::unique_ptr<GrpcNetwork>>
+  listen(const std::string &host, const std::optional<TlsIdentity> &identity, OnStream onStream);
 
   /// Cancels what is left and waits for the thread.
   virtual ~GrpcNetwork() = default;

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "runtime/transport/exchange.h"
+#include "runtime/transport/wire/tls_identity.h"
 
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace pdg {
 
@@ -21,6 +23,8 @@ struct ProcessOptions {
   std::string manifestHash;
   /// The address to listen at; the port is chosen by the system.
   std::string host = "127.0.0.1";
+  /// What protects the streams; without, the host must be a loopback address.
+  std::optional<TlsIdentity> tls;
   /// Whether tensors go through shared memory where they can.
   bool sharesMemory = true;
   /// How long `connect` waits for the others.
@@ -34,7 +38,7 @@ struct ProcessOptions {
 /// destroy it without finish is a failure of the run: the others see this process as lost.
 class ProcessExchange : public Exchange {
 public:
-  /// Begins to listen. Unavailable if it cannot.
+  /// Begins to listen. Unavailable if it cannot, PermissionDenied if it should not.
   static absl::StatusOr<std::unique_ptr<ProcessExchange>> listen(ProcessOptions options);
 
   /// The port at which other processes reach this one.

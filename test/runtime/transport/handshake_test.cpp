@@ -117,7 +117,8 @@ TEST(Handshake, AfterFinishAnEndIsNoFailure) {
 class Intruder : public StreamEvents {
 public:
   Intruder() {
-    network_ = *GrpcNetwork::listen("127.0.0.1", [](NetworkStream &) { return nullptr; });
+    network_ =
+        *GrpcNetwork::listen("127.0.0.1", std::nullopt, [](NetworkStream &) { return nullptr; });
   }
 
   void dial(const std::string &address) {
