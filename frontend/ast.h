@@ -316,6 +316,7 @@ struct Arg {
   Decl decl;
   std::optional<TypeSyntax> type;
   ExprPtr defaultValue; // may be null
+  bool isNamed = false; // behind `*`: a call gives it by its name
 };
 
 /// `block name(args) -> results lazy { body }`.

@@ -162,7 +162,10 @@ void Printer::import(const ImportStmt &node) {
 
 void Printer::block(const BlockStmt &node) {
   put("block " + node.decl.name + "(");
-  join(node.args, [this](const std::unique_ptr<Arg> &arg) {
+  bool sawStar = false;
+  join(node.args, [&](const std::unique_ptr<Arg> &arg) {
+    if (arg->isNamed && !std::exchange(sawStar, true))
+      put("*, ");
     put(arg->decl.name);
     if (arg->type) {
       put(": ");

@@ -1,6 +1,7 @@
 // What people write who come from other languages and libraries: tables of theirs and ours.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/foreign.h"
+#include "frontend/names.h"
 
 #include <algorithm>
 #include <iterator>
@@ -191,6 +192,12 @@ constexpr Pair Arguments[] = {
     {"out_channels", "channels"},
 };
 
+constexpr Pair Surplus[] = {
+    {"arange", "it counts from 0; from a to b write a + arange(b - a)"},
+    {"log", "a logarithm to another base is log(x) / log(base)"},
+    {"round", "it rounds to whole numbers; to two digits write round(x * 100) / 100"},
+};
+
 constexpr Pair Keywords[] = {
     {"def", "block f(x) { ... }"},
     {"fn", "block f(x) { ... }"},
@@ -234,6 +241,18 @@ std::string hintForForeignModule(std::string_view name) {
 std::string_view ourArgumentName(std::string_view name) {
   const char *ours = find(Arguments, name);
   return ours ? ours : "";
+}
+
+std::string suggestArgument(std::string_view name, const std::vector<std::string> &names) {
+  std::string likely(ourArgumentName(name));
+  if (std::find(names.begin(), names.end(), likely) == names.end())
+    likely = findNearest(name, names);
+  return likely.empty() ? "" : "did you mean '" + likely + "'?";
+}
+
+std::string hintForSurplusArgument(std::string_view function) {
+  const char *hint = find(Surplus, function);
+  return hint ? hint : "";
 }
 
 const char *hintForForeignKeyword(std::string_view word) { return find(Keywords, word); }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pdg {
 
@@ -20,6 +21,13 @@ std::string hintForForeignModule(std::string_view name);
 
 /// Our name of an argument that is called `name` elsewhere (`dim` is `axis`), or empty.
 std::string_view ourArgumentName(std::string_view name);
+
+/// The one of `names` that was likely meant by an argument `name`, as a hint; else empty.
+std::string suggestArgument(std::string_view name, const std::vector<std::string> &names);
+
+/// What to write instead of a call of a built-in function with more arguments than it has, where
+/// other libraries take them. Empty if nothing is known.
+std::string hintForSurplusArgument(std::string_view function);
 
 /// What to write instead of a word that starts a declaration or a statement elsewhere (`def`,
 /// `class`), or null.

@@ -149,8 +149,7 @@ StmtPtr Builder::blockStatement(P::BlockStatementContext *context) {
   auto stmt = std::make_unique<BlockStmt>();
   stmt->decl = declare(context->name(), DeclKind::Block, stmt.get());
   stmt->decl.block = stmt.get();
-  for (P::ParameterContext *each : context->parameter())
-    stmt->args.push_back(parameter(each));
+  parameters(context, *stmt);
   if (P::ResultContext *result = context->result()) {
     stmt->hasResults = true;
     stmt->isTupleResult = result->LPAREN() != nullptr;
@@ -160,6 +159,22 @@ StmtPtr Builder::blockStatement(P::BlockStatementContext *context) {
   stmt->isLazy = context->LAZY() != nullptr;
   stmt->body = body(context->body());
   return stmt;
+}
+
+void Builder::parameters(P::BlockStatementContext *context, BlockStmt &stmt) {
+  P::ParameterContext *star = nullptr;
+  for (P::ParameterContext *each : context->parameter()) {
+    if (each->name()) {
+      stmt.args.push_back(parameter(each));
+      stmt.args.back()->isNamed = star != nullptr;
+    } else if (std::exchange(star, each)) {
+      diagnostics_.report(DiagCode::PD0020, span(each),
+                          "expected one '*' among the arguments of a block, found a second one");
+    }
+  }
+  if (star && (stmt.args.empty() || !stmt.args.back()->isNamed))
+    diagnostics_.report(DiagCode::PD0020, span(star), "expected arguments behind '*'")
+        .withHint("the arguments behind '*' are given by their names: block f(x, *, n: int)");
 }
 
 std::unique_ptr<Arg> Builder::parameter(P::ParameterContext *context) {

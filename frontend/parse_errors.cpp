@@ -159,6 +159,12 @@ bool contains(const std::vector<std::string> &words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// True for a string that ends inside of `{ }`.
+bool opensBrace(std::string_view text) {
+  size_t open = text.rfind('{'), close = text.rfind('}');
+  return open != text.npos && (close == text.npos || close < open);
+}
+
 /// The place of a syntax error.
 struct Mistake {
   DiagCode code;
@@ -188,6 +194,11 @@ std::string hintForForeignSyntax(const Mistake &at) {
     return "a number has digits on both sides of its point: 1.0, 0.5";
   if (previous == P::PLUS && at.beforePrevious && at.beforePrevious->getType() == P::PLUS)
     return "write x = x + 1";
+  if (previous == P::STRING && opensBrace(at.previous->getText()))
+    return "what stands in braces contains no quote signs; give the text a name before: let t = "
+           "...";
+  if (type == P::DOT && at.beforePrevious && at.beforePrevious->getType() == P::IMPORT)
+    return "a module of the library has a plain name: import nn, optim";
   if (type == P::STRING && previous == P::ID && word.size() == 1)
     return "a text needs no letter before it; print(\"{x}\") shows values";
   if (at.code == DiagCode::PD0021 && type == P::LBRACE)

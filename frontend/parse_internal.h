@@ -120,6 +120,7 @@ private:
   StmtPtr assignment(PdgParser::AssignmentContext *context);
   EvalTarget evalTarget(PdgParser::EvalTargetContext *context);
   void addEvalTarget(EvalTarget target, EvalStmt &stmt);
+  void parameters(PdgParser::BlockStatementContext *context, BlockStmt &stmt);
   std::unique_ptr<Arg> parameter(PdgParser::ParameterContext *context);
   TypeSyntax type(PdgParser::TypeContext *context);
   PatternPtr pattern(PdgParser::PatternContext *context, DeclKind kind, const Stmt *stmt);

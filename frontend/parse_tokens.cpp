@@ -82,6 +82,7 @@ private:
   void countNesting(const Token &token);
   void watchCondition(CommonToken &token);
   void watchHeader(size_t type);
+  void pullBrace(const Token &brace);
   void closeDownTo(size_t size, const Token *where);
   void closeTop();
   void closeAll();
@@ -123,6 +124,7 @@ private:
   bool hasDropped_ = false; // since the last token that was put
   bool isFirstInLine_ = true;
   bool isBlankLine_ = true;
+  bool lacksBrace_ = false; // the last statement is a header that ended without `{`
 };
 
 void TokenPreparer::take(std::unique_ptr<Token> token) {
@@ -159,6 +161,9 @@ void TokenPreparer::take(std::unique_ptr<Token> token) {
       (token->getText() == "elif" || token->getText() == "elseif"))
     return takeElif(std::move(token));
   watchCondition(static_cast<CommonToken &>(*token));
+  if (type == P::LBRACE && lacksBrace_)
+    pullBrace(*token);
+  lacksBrace_ = false;
   watchHeader(type);
   if (type == P::ELSE)
     while (lastType() == P::NEWLINE && !out_.tokens.empty())
@@ -374,7 +379,19 @@ void TokenPreparer::watchHeader(size_t type) {
     if (isMissing || type == P::LBRACE)
       headerLevel_ = 0;
     missingBraces_ += isMissing;
+    lacksBrace_ = type == P::NEWLINE;
   }
+}
+
+/// Takes the `{` of a body from a line of its own to the line of its header.
+void TokenPreparer::pullBrace(const Token &brace) {
+  diagnostics_
+      .report(DiagCode::PD0020, map_.span(brace),
+              "expected '{' on the line before, found it on a line of its own")
+      .withHint("a line end would end the statement; write for i in 0..3 {");
+  while (lastType() == P::NEWLINE && !out_.tokens.empty())
+    out_.tokens.pop_back();
+  --missingBraces_;
 }
 
 /// Bounds how deep the parser, which is recursive, can go.

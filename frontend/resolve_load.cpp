@@ -163,6 +163,10 @@ void Loader::reportUnknown(const ImportItem &item, const FileAst &importer) {
                         absl::StrCat("there is no file ", normalize(locate(item, importer))));
     return;
   }
+  // `import torch.nn`: the error at the point is the one to mend.
+  const std::vector<std::string> &broken = importer.brokenNames;
+  if (std::find(broken.begin(), broken.end(), item.path) != broken.end())
+    return;
   Diagnostic &error = diagnostics_.report(
       DiagCode::PD0046, item.span, absl::StrCat("the library has no module '", item.path, "'"));
   std::vector<std::string> known = knownModules();

@@ -137,6 +137,9 @@ std::string Resolver::suggestMember(const std::string &name, const std::string &
                                     const Decl &module) const {
   if (options_.builtins.functions.contains(name))
     return absl::StrCat("'", name, "' is built in, without a module: ", name, "(...)");
+  // `nn.Linear` is no `nn.linear`.
+  if (std::string hint = hintForForeignName(name); !hint.empty())
+    return hint;
   std::vector<std::string> members;
   if (module.module)
     for (const StmtPtr &stmt : module.module->stmts) {
@@ -156,8 +159,6 @@ std::string Resolver::suggestMember(const std::string &name, const std::string &
       return absl::StrCat("did you mean '", other->name, ".", name, "'?");
   if (std::string elsewhere = findInLibrary(options_.stdlibFolder, name); !elsewhere.empty())
     return absl::StrCat("did you mean '", elsewhere, "'?");
-  if (std::string hint = hintForForeignName(name); !hint.empty())
-    return hint;
   std::vector<std::string> builtins(options_.builtins.functions.begin(),
                                     options_.builtins.functions.end());
   std::string nearest = findNearest(name, builtins);

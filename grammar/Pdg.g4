@@ -45,8 +45,9 @@ importItem : (name | STRING) ('as' name)? ;
 blockStatement
     : 'block' name '(' (parameter (',' parameter)* ','?)? ')' ('->' result)? 'lazy'? body ;
 
-/** An argument of a block, with its type and its default. Without a type it takes any tensor. */
-parameter : name (':' type)? ('=' expr)? ;
+/** An argument of a block, with its type and its default. Without a type it takes any tensor. Those
+    behind `*` are given by their names. */
+parameter : name (':' type)? ('=' expr)? | '*' ;
 
 /** The type of the result, or the types of several results in parentheses. */
 result : type | '(' type (',' type)* ','? ')' ;

@@ -123,6 +123,7 @@ TEST(Format, Spaces) {
       {"minimize max(x)over max via with with with(lr:1)",
        "minimize max(x) over max via with with with(lr: 1)\n"},
       {"while c max(n) { }", "while c max (n) { }\n"},
+      {"block f( x,*,n:int=1 ){return x*n}", "block f(x, *, n: int = 1) { return x * n }\n"},
       {"block f( x:T[ N,2*I ]=1 )->( f32[N], f32 )lazy{return(x,x)}",
        "block f(x: T[N, 2 * I] = 1) -> (f32[N], f32) lazy { return (x, x) }\n"},
       {"@on ( \"a\" )@replicate   param W:f32[ 2 ]", "@on(\"a\") @replicate param W: f32[2]\n"},

@@ -78,6 +78,10 @@ TEST(ParseErrors, ExpectedAndFound) {
       {"let r = 0..3", "PD0032 1:10", "a range stands after 'in' or inside an index"},
       {"print(\"a\", b)", "PD0020 1:10", "print takes one text or value"},
       {"for i in 0..3:\nf(i)", "PD0020 1:14", "stand between '{' and '}'"},
+      {"for i in 0..3\n\n  {\nf(i)\n}", "PD0020 3:3", "expected '{' on the line before"},
+      {"block f(x)\n{ if x\n{ y } }\nz", "PD0020 2:1, PD0020 3:1", "on a line of its own"},
+      {"print(\"a {f(\"b\")}\")", "PD0020 1:14", "what stands in braces contains no quote signs"},
+      {"import torch.nn as nn", "PD0022 1:13", "a module of the library has a plain name"},
       {"return a, b", "PD0022 1:9", "several values are written in parentheses: (a, b)"},
   };
   for (const Case &each : cases)

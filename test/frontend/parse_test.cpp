@@ -71,6 +71,14 @@ TEST(Parse, DocCommentsBelongToTheStatementBelow) {
   EXPECT_EQ(run->file->stmts[2]->doc, "");
 }
 
+TEST(Parse, AStarStandsOnceBeforeNamedArguments) {
+  EXPECT_EQ(reprint("block f(x, *, n: int = 1, m) { }"), "block f(x, *, n: int = 1, m) {\n}\n");
+  EXPECT_EQ(reprint("block f(*, n) { }"), "block f(*, n) {\n}\n");
+  EXPECT_EQ(parse("block f(*, n, *, m) { }")->codes(), "PD0020 1:15");
+  EXPECT_EQ(parse("block f(n, *) { }")->codes(), "PD0020 1:12");
+  EXPECT_EQ(parse("block f(*) { }")->codes(), "PD0020 1:9");
+}
+
 TEST(Parse, SoftKeywordsAreNames) {
   EXPECT_EQ(reprint("max = over + via(with, by: as) ** lazy"),
             "max = (over + (via(with, by: as) ** lazy))\n");
