@@ -13,9 +13,9 @@ const std::map<std::string, const Builtin *> &allBuiltins() {
   static const auto *result = [] {
     auto *map = new std::map<std::string, const Builtin *>;
     for (ArrayRef<Builtin> part :
-         {elementwiseBuiltins(), mathBuiltins(), reductionBuiltins(), statisticsBuiltins(),
-          shapeBuiltins(), layoutBuiltins(), orderBuiltins(), matrixBuiltins(), productBuiltins(),
-          windowBuiltins(), randomBuiltins()})
+         {elementwiseBuiltins(), mathBuiltins(), bitBuiltins(), reductionBuiltins(),
+          statisticsBuiltins(), shapeBuiltins(), layoutBuiltins(), orderBuiltins(),
+          matrixBuiltins(), productBuiltins(), windowBuiltins(), randomBuiltins()})
       for (const Builtin &builtin : part)
         map->emplace(builtin.name, &builtin);
     return map;

@@ -76,6 +76,7 @@ llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> reductionBuiltins();
 llvm::ArrayRef<Builtin> statisticsBuiltins();
 llvm::ArrayRef<Builtin> mathBuiltins();
+llvm::ArrayRef<Builtin> bitBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> layoutBuiltins();
 llvm::ArrayRef<Builtin> orderBuiltins();

@@ -120,6 +120,12 @@ ArrayRef<Builtin> mathBuiltins() {
       {"is_finite", "x", compareToInfinity<LtOp, [](double x) { return std::isfinite(x); }>,
        "Where x is neither infinite nor NaN, as bools.",
        "print(is_finite(1 / tensor([1.0, 0.0]))) # bool[2] [true, false]"},
+  };
+  return table;
+}
+
+ArrayRef<Builtin> bitBuiltins() {
+  static const Builtin table[] = {
       {"xor", "x, y", bitFunction<XorOp, true>,
        "Where exactly one of two bools holds; of integers bit by bit.",
        "print(xor(tensor([true, true]), tensor([true, false]))) # bool[2] [false, true]"},

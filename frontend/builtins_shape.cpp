@@ -90,9 +90,46 @@ static Datum product(BuiltinCall &call) {
 
 //===- Other shapes --------------------------------------------------------===//
 
+/// The size that stands for -1 if it can be told when compiling: sizes of the run cancel against
+/// those of x, and one that is left may be the answer. Null if it cannot.
+static Value cancelledSize(BuiltinCall &call, Value x, const ShapeArg &shape, size_t wildcard) {
+  Emitter &emit = call.emit;
+  Dims left = emit.shapes.dimsOf(x);
+  int64_t others = 1, total = 1;
+  bool overflow = false;
+  size_t next = 0;
+  for (auto [i, size] : llvm::enumerate(shape.shape)) {
+    if (i == wildcard)
+      continue;
+    if (!ShapedType::isDynamic(size)) {
+      overflow |= llvm::MulOverflow(others, size, others);
+      continue;
+    }
+    auto same = llvm::find(left, emit.shapes.valueOf(shape.sizes[next++]));
+    if (same == left.end())
+      return {};
+    *same = emit.b.getAffineConstantExpr(1);
+  }
+  std::optional<int64_t> open; // The axis of x whose size only the run knows.
+  for (auto [axis, size] : llvm::enumerate(left)) {
+    if (auto known = knownSize(size))
+      overflow |= llvm::MulOverflow(total, *known, total);
+    else if (open)
+      return {};
+    else
+      open = axis;
+  }
+  if (overflow || others == 0 || total % others != 0 || (open && total != others))
+    return {};
+  return open ? emit.sizeOf(x, *open, call.span)
+              : emit.constant(total / others, DType::I64, call.span);
+}
+
 /// The size that stands for -1 in a reshape: what is left of the elements.
 static Value remainingSize(BuiltinCall &call, Value x, ShapeArg &shape, size_t wildcard) {
   Emitter &emit = call.emit;
+  if (Value size = cancelledSize(call, x, shape, wildcard))
+    return size;
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, Emitter::rankOf(x)));
   Value count = emit.countOf(x, axes, call.span);
   size_t next = 0;
@@ -138,8 +175,10 @@ static Datum reshape(BuiltinCall &call) {
       return Poison();
     size_t before =
         llvm::count_if(ArrayRef(shape->shape).take_front(*wildcard), ShapedType::isDynamic);
-    shape->shape[*wildcard] = ShapedType::kDynamic;
-    shape->sizes.insert(shape->sizes.begin() + before, rest);
+    auto known = knownSize(call.emit.shapes.valueOf(rest));
+    shape->shape[*wildcard] = known.value_or(ShapedType::kDynamic);
+    if (!known)
+      shape->sizes.insert(shape->sizes.begin() + before, rest);
   }
   if (type.hasStaticShape() && shape->sizes.empty()) {
     int64_t wanted = 1;

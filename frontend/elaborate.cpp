@@ -131,12 +131,14 @@ Datum Elaborator::lookupTypeVariable(const Decl &decl, Span span) {
   auto dim = frame_->dims.find(&decl);
   if (dim == frame_->dims.end()) {
     emit.error(DiagCode::PD0103, span, absl::StrCat("the size '", decl.name, "' is not known here"))
-        .withHint("a dimension variable is bound by the shape of an argument");
+        .withHint(
+            "a dimension variable is bound by the shape of an argument: where it stands alone, "
+            "or once in a sum or product with sizes that are known");
     return Poison();
   }
   if (auto known = knownSize(dim->second.size))
     return *known;
-  return emit.sizeOf(dim->second.tensor, dim->second.axis, span);
+  return sizeOf(dim->second, span);
 }
 
 void Elaborator::definePoison(const Pattern &pattern) {
@@ -163,7 +165,9 @@ void Elaborator::define(const Pattern &pattern, const Operand &value) {
         .withSecondary(value.span, "from here")
         .withHint(value.value.is<Value>() ? absl::StrCat("a tensor is cut into a list: split(x, ",
                                                          pattern.elements.size(), ", axis: 0)")
-                                          : "");
+                  : value.value.is<const Source *>()
+                      ? "a loop reads its batches: for (x, y) in name { ... }"
+                      : "");
     return definePoison(pattern);
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)

@@ -1,10 +1,10 @@
-// Calls: built-in functions, casts, blocks and instances.
+// Calls: built-in functions, casts, blocks and instances. Arguments of blocks have a file of their
+// own.
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/ast_walk.h"
 #include "frontend/builtins.h"
 #include "frontend/elaborator.h"
 #include "frontend/foreign.h"
-#include "frontend/names.h"
 
 #include "absl/strings/str_cat.h"
 #include <cmath>
@@ -31,14 +31,6 @@ Datum Elaborator::call(const CallExpr &expr) {
 }
 
 //===- Built-in functions --------------------------------------------------===//
-
-/// The argument that was likely meant by a name that the callee does not have, as a hint.
-static std::string suggestArgument(const std::string &name, const std::vector<std::string> &names) {
-  std::string likely(ourArgumentName(name));
-  if (!llvm::is_contained(names, likely))
-    likely = findNearest(name, names);
-  return likely.empty() ? "" : absl::StrCat("did you mean '", likely, "'?");
-}
 
 /// True for functions of a tensor and a list of numbers.
 static bool takesList(const std::vector<BuiltinParam> &params) {
@@ -89,7 +81,7 @@ Datum Elaborator::callBuiltin(const Builtin &builtin, const CallExpr &expr) {
                      takesList(params)
                          ? absl::StrCat("several numbers are written as a list: ", builtin.name,
                                         "(x, [2, 3])")
-                         : "");
+                         : hintForSurplusArgument(builtin.name));
       ++next;
     } else {
       for (i = 0; i < params.size() && params[i].name != arg.name; ++i)
@@ -144,7 +136,7 @@ Datum Elaborator::callCast(DType dtype, const CallExpr &expr) {
   return value ? result(emit.cast(value, dtype, expr.span)) : Datum(Poison());
 }
 
-//===- Arguments of blocks -------------------------------------------------===//
+//===- Blocks --------------------------------------------------------------===//
 
 Datum Elaborator::partial(const Expr &expr) {
   auto *call = dynAs<CallExpr>(&expr);
@@ -159,169 +151,6 @@ Datum Elaborator::partial(const Expr &expr) {
     return Poison();
   return BlockPtr(result);
 }
-
-Datum Elaborator::evalArg(const Arg &arg, const Expr &expr) {
-  if (arg.type && arg.type->name == "block")
-    return partial(expr);
-  if (arg.type && arg.type->name == "param")
-    return eval(expr);
-  return readAll(eval(expr), expr.span);
-}
-
-/// Where only part of the arguments is given, positions count those that are no tensors.
-static bool isGivenEarly(const Arg &arg) { return arg.type && arg.type->isCompileTime(); }
-
-bool Elaborator::bindCallArgs(const BlockPtr &block, const CallExpr &expr, bool isPartial,
-                              BoundArgs &args) {
-  const BlockStmt &decl = *block->block;
-  std::set<const Decl *> given;
-  size_t next = 0;
-  bool isGood = true;
-  for (const CallArg &arg : expr.args) {
-    const Arg *target = nullptr;
-    if (arg.name.empty()) {
-      auto skips = [&](const Arg &each) {
-        return block->bound.contains(&each.decl) || (isPartial && !isGivenEarly(each));
-      };
-      while (next < decl.args.size() && skips(*decl.args[next]))
-        ++next;
-      if (next < decl.args.size())
-        target = decl.args[next++].get();
-    } else {
-      for (const auto &each : decl.args)
-        if (each->decl.name == arg.name)
-          target = each.get();
-    }
-    if (!target) {
-      std::string what = arg.name.empty() ? "takes fewer arguments"
-                                          : absl::StrCat("has no argument '", arg.name, "'");
-      Diagnostic &error = emit.error(DiagCode::PD0105, arg.name.empty() ? arg.span : arg.nameSpan,
-                                     absl::StrCat("the block '", decl.decl.name, "' ", what));
-      error.withSecondary(decl.decl.span, "declared here");
-      std::vector<std::string> names;
-      for (const auto &each : decl.args)
-        names.push_back(each->decl.name);
-      error.withHint(arg.name.empty() && isPartial ? "tensors are given when the block is applied"
-                                                   : suggestArgument(arg.name, names));
-      isGood = false;
-      continue;
-    }
-    if (!given.insert(&target->decl).second) {
-      emit.error(DiagCode::PD0105, arg.span,
-                 absl::StrCat("the argument '", target->decl.name, "' is given twice"));
-      isGood = false;
-      continue;
-    }
-    args[&target->decl] = {evalArg(*target, *arg.value), arg.value->span};
-    isGood &= !args[&target->decl].value.isPoison();
-  }
-  return isGood;
-}
-
-/// A value for an argument that is known when compiling.
-std::optional<Datum> Elaborator::convertArg(const Arg &arg, const Operand &value) {
-  const std::string &type = arg.type->name;
-  std::string what = absl::StrCat("the argument '", arg.decl.name, "'");
-  auto wrong = [&](const char *expected) -> std::optional<Datum> {
-    typeError(value.span, absl::StrCat(expected, " for ", what), value.value)
-        .withSecondary(arg.decl.span, "declared here");
-    return std::nullopt;
-  };
-  if (type == "int") {
-    auto number = constantInt(value, what);
-    return number ? std::optional<Datum>(*number) : std::nullopt;
-  }
-  if (type == "float") {
-    // The learning rate of a schedule is a scalar of the run.
-    auto *tensor = value.value.get<Value>();
-    if (tensor && Emitter::rankOf(*tensor) == 0 && isFloatTensor(tensor->getType()))
-      return value.value;
-    if (auto *whole = value.value.get<int64_t>())
-      return static_cast<double>(*whole);
-    return value.value.is<double>() ? std::optional(value.value) : wrong("a number");
-  }
-  if (type == "bool") {
-    auto flag = constantBool(value.value);
-    return flag ? std::optional<Datum>(*flag) : wrong("a bool that is known when compiling");
-  }
-  if (type == "string")
-    return value.value.is<std::string>() ? std::optional(value.value) : wrong("a string");
-  if (type == "type")
-    return value.value.is<DType>() ? std::optional(value.value) : wrong("an element type");
-  bool isCallable = value.value.is<BlockPtr>() || value.value.is<const Builtin *>() ||
-                    value.value.is<InstancePtr>();
-  return isCallable ? std::optional(value.value) : wrong("a block");
-}
-
-/// Enters one argument, except the check of its shape.
-bool Elaborator::enterArg(const Arg &arg, const Operand &value) {
-  if (!arg.type) {
-    frame_->names[&arg.decl] = value.value;
-    return true;
-  }
-  if (arg.type->isCompileTime()) {
-    auto converted = convertArg(arg, value);
-    frame_->names[&arg.decl] = converted.value_or(Poison());
-    return converted.has_value();
-  }
-  if (arg.type->name == "param") {
-    if (!value.value.is<Variable *>()) {
-      typeError(value.span, absl::StrCat("a param for the argument '", arg.decl.name, "'"),
-                value.value);
-      return false;
-    }
-    frame_->names[&arg.decl] = value.value;
-    return true;
-  }
-  auto dtype = elementType(*arg.type, std::nullopt);
-  Value tensor = dtype ? tensorOf(value, *dtype) : this->tensor(value);
-  if (!tensor)
-    return false;
-  frame_->names[&arg.decl] = tensor;
-  return bindType(*arg.type, tensor, value.span);
-}
-
-bool Elaborator::enterArgs(const BlockStmt &block, const BoundArgs &args, Span span) {
-  bool isGood = true;
-  std::map<const Arg *, Operand> values;
-  for (const auto &arg : block.args) {
-    auto given = args.find(&arg->decl);
-    if (given != args.end()) {
-      values[arg.get()] = given->second;
-    } else if (arg->defaultValue) {
-      Datum value = evalArg(*arg, *arg->defaultValue);
-      values[arg.get()] = {value, arg->defaultValue->span};
-      isGood &= !value.isPoison();
-    } else {
-      emit.error(DiagCode::PD0105, span,
-                 absl::StrCat("the block '", block.decl.name, "' lacks its argument '",
-                              arg->decl.name, "'"))
-          .withSecondary(arg->decl.span, "declared here");
-      return false;
-    }
-    // Constants first: defaults and shapes further on may use them.
-    if (isGood && arg->type && arg->type->isCompileTime())
-      isGood = enterArg(*arg, values[arg.get()]);
-  }
-  // Tensors bind type variables, of which numbers then take their type.
-  for (bool numbers : {false, true})
-    for (const auto &arg : block.args)
-      if (isGood && !(arg->type && arg->type->isCompileTime()) &&
-          values[arg.get()].value.isConstant() == numbers)
-        isGood = enterArg(*arg, values[arg.get()]);
-  for (const auto &arg : block.args) {
-    if (!isGood || !arg->type || arg->type->isCompileTime() || arg->type->name == "param")
-      continue;
-    Value checked =
-        checkType(*arg->type, *frame_->names[&arg->decl].get<Value>(), values[arg.get()].span,
-                  absl::StrCat("the argument '", arg->decl.name, "'"));
-    isGood = checked != nullptr;
-    frame_->names[&arg->decl] = result(checked);
-  }
-  return isGood;
-}
-
-//===- Application ---------------------------------------------------------===//
 
 Datum Elaborator::callBlock(const BlockPtr &block, const CallExpr &expr) {
   BoundArgs args = block->bound;

@@ -56,10 +56,7 @@ void Elaborator::execInput(const DeclStmt &stmt) {
   for (const ExprPtr &dim : stmt.type->dims) {
     if (isFed)
       break;
-    auto *name = dynAs<NameExpr>(dim.get());
-    bool isNew = name && name->decl && name->decl->kind == DeclKind::DimVar &&
-                 !frame_->dims.contains(name->decl);
-    auto known = isNew ? std::nullopt : knownInt(eval(*dim));
+    auto known = countFree(*dim) ? std::nullopt : knownInt(eval(*dim));
     shape.push_back(known && *known >= 0 ? *known : ShapedType::kDynamic);
   }
   DType type = isFed ? fed->second.dtype : *dtype;

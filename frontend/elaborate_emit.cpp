@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/elaborate_emit.h"
 #include "frontend/elaborate.h"
+#include "frontend/format.h"
 #include "ir/expr.h"
 #include "ir/ops/compare.h"
 #include "ir/ops/elementwise_binary.h"
@@ -314,6 +315,8 @@ std::optional<int64_t> knownSize(AffineExpr size) {
   auto constant = dyn_cast<AffineConstantExpr>(size);
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
+
+std::string Emitter::textOf(Span expr) const { return formatExpression(sources_.text(expr)); }
 
 void Emitter::nameSize(AffineExpr size, const std::string &name) {
   if (!knownSize(size) && sizeText(size) == "?")

@@ -84,6 +84,8 @@ public:
   /// `value` in the given shape; no op if it has it.
   mlir::Value broadcast(mlir::Value value, const ShapeArg &shape, Span span);
   /// Brings all to one shape by NumPy's rule; only a size that is 1 when compiling is repeated.
+  /// An expression of the script as `pdc fmt` writes it.
+  std::string textOf(Span expr) const;
   /// False, with an error at `span`, if the shapes do not fit.
   bool broadcastAll(llvm::MutableArrayRef<TensorOperand> operands, Span span);
   /// Applies a two-operand op to operands of one element type, in one shape.

@@ -51,7 +51,9 @@ Datum Elaborator::instantiate(const Expr &expr, const Decl &decl, const std::str
   auto *block = value.get<BlockPtr>();
   if (!block) {
     if (!value.isPoison())
-      typeError(expr.span, "a block, or a list of blocks, after 'use name ='", value);
+      typeError(expr.span, "a block, or a list of blocks, after 'use name ='", value)
+          .withHint(value.is<InstancePtr>() ? "another name of an instance is declared by 'let'"
+                                            : "");
     return Poison();
   }
   if (auto *kept = existing ? existing->get<InstancePtr>() : nullptr) {

@@ -66,11 +66,16 @@ std::vector<Value> Elaborator::carriedInits(const std::vector<const Decl *> &var
   for (const Decl *decl : vars) {
     Operand operand{frame_->names[decl], decl->span};
     Value value = operand.value.is<SequencePtr>() ? Value() : tensor(operand);
-    if (!value && !operand.value.isPoison())
+    if (!value && !operand.value.isPoison()) {
       emit.error(DiagCode::PD0113, decl->span,
                  absl::StrCat("the loop changes '", decl->name, "', which is ",
                               describe(operand.value), " and not a tensor"))
-          .withSecondary(span, "in this loop");
+          .withSecondary(span, "in this loop")
+          .withHint(operand.value.is<SequencePtr>()
+                        ? "what a loop changes are tensors, each in a var of its own"
+                        : "");
+      frame_->names[decl] = Poison();
+    }
     // Something of the right kind, so that the loop can be built and looked at.
     inits.push_back(value ? value : emit.constant(int64_t{0}, DType::I64, span));
   }

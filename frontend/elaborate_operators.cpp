@@ -155,10 +155,14 @@ Datum Elaborator::binary(BinaryOp op, const Operand &x, const Operand &y, Span s
     return Poison();
   if (x.value.isConstant() && y.value.isConstant()) {
     Folded folded = foldBinary(op, x.value, y.value);
+    bool hasText = x.value.is<std::string>() || y.value.is<std::string>();
     if (!folded.error.empty())
       emit.error(DiagCode::PD0104, span, folded.error)
           .withNote(
-              absl::StrCat("the operands are ", describe(x.value), " and ", describe(y.value)));
+              absl::StrCat("the operands are ", describe(x.value), " and ", describe(y.value)))
+          .withHint(hasText && op == BinaryOp::Add
+                        ? "values become part of a text where it is printed: print(\"x = {x}\")"
+                        : "");
     return folded.value;
   }
   // Variables are read once; numbers stay numbers until the type that they meet is known.

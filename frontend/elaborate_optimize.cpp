@@ -155,53 +155,73 @@ static Diagnostic &warnWithoutGradient(DiagnosticEngine &diagnostics, Span span,
 
 //===- grad ----------------------------------------------------------------===//
 
+/// What a gradient is taken of: variables by name and tensors. `places` says for each element where
+/// its gradient is: that of a 'n'ame, of a 'v'alue, or 'z'ero, with its number.
+struct Elaborator::GradientTargets {
+  SmallVector<Attribute> names;
+  SmallVector<Value> values;
+  SmallVector<Type> nameTypes, valueTypes;
+  std::vector<std::pair<char, size_t>> places;
+};
+
+/// The elements that a gradient is asked for: of a list, or the parameters of an instance.
+std::vector<Datum> Elaborator::wantedGradients(const Datum &of) {
+  if (auto *list = of.get<SequencePtr>())
+    return (*list)->elements;
+  std::vector<Variable *> owned;
+  if (of.is<InstancePtr>())
+    collectVariables(of, owned);
+  std::erase_if(owned, [](Variable *variable) { return !variable->isParam; });
+  if (owned.empty())
+    return {of};
+  return {owned.begin(), owned.end()};
+}
+
+bool Elaborator::addGradientTarget(const Datum &target, size_t i,
+                                   llvm::function_ref<bool(NameAttr)> dependsOn, bool isCarried,
+                                   Span span, GradientTargets &targets) {
+  if (auto *variable = target.get<Variable *>()) {
+    if (!dependsOn((*variable)->name)) {
+      warnWithoutGradient(diagnostics_, span, (*variable)->name.str())
+          .withHint(isCarried ? "the value is a number that an earlier entry left; compute it in "
+                                "the entry that differentiates it"
+                              : "");
+      targets.places.emplace_back('z', i);
+      return true;
+    }
+    targets.places.emplace_back('n', targets.names.size());
+    targets.names.push_back((*variable)->name);
+    targets.nameTypes.push_back((*variable)->type);
+    return true;
+  }
+  auto *value = target.get<Value>();
+  if (!value || !isFloatTensor(value->getType())) {
+    if (!target.isPoison())
+      typeError(span, "variables or tensors of floats to differentiate by", target);
+    return false;
+  }
+  targets.places.emplace_back('v', targets.values.size());
+  targets.values.push_back(*value);
+  targets.valueTypes.push_back(value->getType());
+  return true;
+}
+
 Datum Elaborator::gradient(const Operand &loss, const Operand &of, Span span) {
   Value from = scalarLoss(*this, loss, "differentiate");
-  std::vector<Datum> wanted{of.value};
+  std::vector<Datum> wanted = wantedGradients(of.value);
   bool isList = of.value.is<SequencePtr>() || of.value.is<InstancePtr>();
-  if (auto *list = of.value.get<SequencePtr>())
-    wanted = (*list)->elements;
-  std::vector<Variable *> owned;
-  if (of.value.is<InstancePtr>())
-    collectVariables(of.value, owned);
-  std::erase_if(owned, [](Variable *variable) { return !variable->isParam; });
-  if (!owned.empty())
-    wanted.assign(owned.begin(), owned.end());
   if (!from)
     return Poison();
   Dependencies dependencies(from);
   if (!checkRegions(*this, dependencies, loss.span))
     return Poison();
-  SmallVector<Attribute> names;
-  SmallVector<Value> values;
-  SmallVector<Type> nameTypes, valueTypes;
-  std::vector<std::pair<char, size_t>> places; // 'n'ame, 'v'alue or 'z'ero, with its number
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (auto *variable = wanted[i].get<Variable *>()) {
-      bool depends = dependencies.dependsOn((*variable)->name);
-      if (!depends)
-        warnWithoutGradient(diagnostics_, of.span, (*variable)->name.str())
-            .withHint(from.getDefiningOp<InputOp>() && options_.session
-                          ? "the value is a number that an earlier entry left; compute it in the "
-                            "entry that differentiates it"
-                          : "");
-      places.emplace_back(depends ? 'n' : 'z', depends ? names.size() : i);
-      if (depends) {
-        names.push_back((*variable)->name);
-        nameTypes.push_back((*variable)->type);
-      }
-      continue;
-    }
-    auto *value = wanted[i].get<Value>();
-    if (!value || !isFloatTensor(value->getType())) {
-      if (!wanted[i].isPoison())
-        typeError(of.span, "variables or tensors of floats to differentiate by", wanted[i]);
+  GradientTargets targets;
+  bool isCarried = from.getDefiningOp<InputOp>() && options_.session;
+  auto dependsOn = [&](NameAttr name) { return dependencies.dependsOn(name); };
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (!addGradientTarget(wanted[i], i, dependsOn, isCarried, of.span, targets))
       return Poison();
-    }
-    places.emplace_back('v', values.size());
-    values.push_back(*value);
-    valueTypes.push_back(value->getType());
-  }
+  const auto &[names, values, nameTypes, valueTypes, places] = targets;
   if (reportEndless(emit, dependencies, names, values, span))
     return Poison();
   SmallVector<Type> types = nameTypes;
@@ -236,11 +256,18 @@ BlockPtr Elaborator::optimizer(const Expr &expr) {
                                  decl.args.front()->decl.name, " = ..."));
     return *block;
   }
-  if (!value.value.isPoison())
-    emit.error(DiagCode::PD0116, expr.span,
-               absl::StrCat("expected an optimizer after 'with', found ", describe(value.value)))
-        .withHint(
-            "an optimizer is a block whose first argument is a param: block name(p: param, g)");
+  if (value.value.isPoison())
+    return nullptr;
+  auto *instance = value.value.get<InstancePtr>();
+  bool isOptimizer = instance && (*instance)->block->block->isOptimizer();
+  emit.error(DiagCode::PD0116, expr.span,
+             absl::StrCat("expected an optimizer after 'with', found ", describe(value.value)))
+      .withHint(isOptimizer
+                    ? absl::StrCat("an optimizer needs no 'use'; write it here: with ",
+                                   (*instance)->block->name,
+                                   "(...); the statement keeps its states")
+                    : "an optimizer is a block whose first argument is a param: block name(p: "
+                      "param, g)");
   return nullptr;
 }
 

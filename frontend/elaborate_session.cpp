@@ -150,7 +150,7 @@ void Elaborator::leaveTensors() {
   };
   for (auto &[decl, dim] : frame_->dims)
     if (!knownSize(dim.size))
-      state.pendingDims_[decl] = leave(emit.sizeOf(dim.tensor, dim.axis, span));
+      state.pendingDims_[decl] = leave(sizeOf(dim, span));
   replaceTensors([&](const Datum &part) -> Datum {
     if (!part.is<Value>())
       return part;

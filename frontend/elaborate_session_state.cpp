@@ -226,7 +226,7 @@ void SessionState::commit(std::unique_ptr<Program> entry) {
         mlir::getAffineConstantExpr(carried->value->values<int64_t>()[0], dim.size.getContext());
   }
   for (auto &[decl, dim] : frame_->dims)
-    dim.tensor = {};
+    dim.tensor = dim.scalar = {};
   pending_.clear();
   pendingDims_.clear();
   given_.clear();

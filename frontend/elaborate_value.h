@@ -136,6 +136,7 @@ struct BoundDim {
   mlir::AffineExpr size;
   mlir::Value tensor; ///< Axis `axis` of it has the size.
   int64_t axis = 0;
+  mlir::Value scalar; ///< Is the size, instead, where it was solved from another one.
   Span span;
 };
 

@@ -16,14 +16,15 @@ struct SourceHeader;
 /// Elaborates one program. Files by topic:
 ///   elaborate.cpp           entry, frames, names
 ///   elaborate_convert.cpp   from values of expressions to tensors and constants;
-///                           elaborate_list.cpp: from lists; elaborate_types.cpp: written types
+///                           elaborate_list.cpp: from lists
+///   elaborate_types.cpp     written types; elaborate_sizes.cpp: their sizes
 ///   elaborate_expr.cpp      expressions
 ///   elaborate_operators.cpp operators on tensors; elaborate_fold.cpp: on constants
 ///   elaborate_index.cpp     indices and slices
 ///   elaborate_stmt.cpp      statements; elaborate_hints.cpp: their placement hints
 ///   elaborate_control.cpp   if; elaborate_loop.cpp: for; elaborate_unroll.cpp: which are unrolled;
 ///                           elaborate_jump.cpp: while, break and continue
-///   elaborate_call.cpp      arguments of blocks, application
+///   elaborate_call.cpp      application; elaborate_args.cpp: arguments of blocks
 ///   elaborate_check.cpp     blocks that are never applied
 ///   elaborate_instance.cpp  use, param, state
 ///   elaborate_optimize.cpp  minimize, update, grad
@@ -70,9 +71,8 @@ public:
 
   /// The element type that a written type names. Binds a new type variable to `found`.
   std::optional<DType> elementType(const TypeSyntax &type, std::optional<DType> found);
-  /// Checks a value against a written type; binds the dimension variables that are new. The first
-  /// pass only binds, the second only checks, so that the order of arguments does not matter.
-  mlir::AffineExpr writtenSize(const Expr &expr);
+  /// Checks a value against a written type. Arguments are bound first, all of them, then solved,
+  /// then checked, so that their order does not matter.
   bool bindType(const TypeSyntax &type, mlir::Value value, Span span);
   mlir::Value checkType(const TypeSyntax &type, mlir::Value value, Span span,
                         const std::string &what);
@@ -138,6 +138,28 @@ private:
   bool isTooLarge(Span span);
   void checkInstances();
   void warnWithoutUpdate();
+
+  // elaborate_types.cpp, elaborate_sizes.cpp
+  /// A value that is checked against a written type; `what` it is, for messages.
+  struct TypeCheck {
+    const TypeSyntax &type;
+    mlir::Value value;
+    Span span;
+    std::string what;
+  };
+  Diagnostic &reportMisfit(const TypeCheck &check, const std::string &expected);
+  /// How often a dimension variable that is not bound yet occurs in a written size.
+  size_t countFree(const Expr &expr) const;
+  bool isSolvable(const Expr &expr) const;
+  mlir::AffineExpr writtenSize(const Expr &expr);
+  mlir::Value sizeOf(const BoundDim &dim, Span span);
+  /// Binds the variables that stand alone for a size.
+  void bindSizes(const TypeSyntax &type, mlir::Value value, Span span);
+  /// Binds the variables that are the only free one in a written size, like I in 2 * I. False
+  /// after an error.
+  bool solveSizes(const TypeCheck &check);
+  bool solveSize(const Expr &expr, Operand size, Span span);
+  bool checkSize(TypeCheck &check, size_t axis);
 
   // elaborate_session.cpp
   void enterSession();
@@ -260,15 +282,19 @@ private:
   void execJump(const Stmt &stmt);
   void execRest(mlir::Value condition, llvm::ArrayRef<StmtPtr> stmts, size_t from);
 
-  // elaborate_call.cpp
+  // elaborate_call.cpp, elaborate_args.cpp
   Datum callBuiltin(const Builtin &builtin, const CallExpr &expr);
   Datum callCast(DType dtype, const CallExpr &expr);
   Datum callBlock(const BlockPtr &block, const CallExpr &expr);
   Datum callInstance(const InstancePtr &instance, const CallExpr &expr);
   bool bindCallArgs(const BlockPtr &block, const CallExpr &expr, bool isPartial, BoundArgs &args);
+  void reportNoArgument(const BlockStmt &block, const CallArg &arg, bool isPartial);
+  void reportWithoutName(const BlockPtr &block, const CallExpr &expr, bool isPartial,
+                         const CallArg &arg, const Arg &target);
   Datum evalArg(const Arg &arg, const Expr &expr);
   bool enterArgs(const BlockStmt &block, const BoundArgs &args, Span span);
   bool enterArg(const Arg &arg, const Operand &value);
+  bool checkArgs(const BlockStmt &block, std::map<const Arg *, Operand> &values);
   std::optional<Datum> convertArg(const Arg &arg, const Operand &value);
   Datum checkResults(const BlockStmt &block, Datum result, Span span);
   bool checkRecursion(const BlockPtr &block, Span span);
@@ -286,6 +312,11 @@ private:
   void collectVariables(const Datum &value, std::vector<Variable *> &result);
 
   // elaborate_optimize.cpp
+  struct GradientTargets;
+  std::vector<Datum> wantedGradients(const Datum &of);
+  bool addGradientTarget(const Datum &target, size_t i,
+                         llvm::function_ref<bool(NameAttr)> dependsOn, bool isCarried, Span span,
+                         GradientTargets &targets);
   void execMinimize(const MinimizeStmt &stmt);
   void execUpdate(const UpdateStmt &stmt);
   std::vector<Variable *> targetsOf(const MinimizeStmt &stmt, mlir::Value loss);

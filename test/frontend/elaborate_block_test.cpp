@@ -30,6 +30,51 @@ TEST(ElaborateBlock, ArgumentsAreChecked) {
   EXPECT_EQ(codesOf("block f(x) { return f(x) }\nprint(f(1))"), "PD0109 1:21");
 }
 
+TEST(ElaborateBlock, SizesAreSolvedForTheOneVariableThatIsFree) {
+  EXPECT_EQ(codesOf("block f(x: T[N, 2 * I]) -> T[N, I] { return x[:, 0..I] }\n"
+                    "let y: f32[2, 3] = f(ones([2, 6]))"),
+            "");
+  // The order of arguments does not matter: M from x, then I, then J.
+  EXPECT_EQ(codesOf("block f(y: f32[I + M], z: f32[4 - J, I - J + 2], x: f32[M]) {\n"
+                    "let a: f32[3] = ones([I])\nlet b: f32[1] = ones([J])\nreturn a[0] + b[0] }\n"
+                    "print(f(ones([5]), ones([3, 4]), ones([2])))"),
+            "");
+  EXPECT_EQ(codesOf("let x: f32[3 * (I + 1)] = ones([9])\nlet y: f32[2] = ones([I])"), "");
+  expectInOrder(messageOf("block f(x: f32[N, 2*I]) { return x }\nprint(f(ones([2, 7])))"),
+                {"PD0101", "expected a size of the form 2 * I on axis 1 for the argument 'x'",
+                 "found f32[2, 7]"});
+  EXPECT_EQ(codesOf("block f(x: f32[I + 4]) { return x }\nprint(f(ones([3])))"), "PD0101 2:9");
+  for (const char *size : {"I * J", "I + I", "I * I", "I // 2", "2 ** I", "I * 0 * J"})
+    EXPECT_EQ(
+        codesOf("block f(x: f32[" + std::string(size) + "]) { return x }\n" + "print(f(ones([4])))")
+            .substr(0, 6),
+        "PD0103")
+        << size;
+}
+
+TEST(ElaborateBlock, SizesOfTheRunAreSolvedThere) {
+  // (2 N) // 2 is N, so nothing is left to check.
+  std::string ir =
+      irOf("block f(x: f32[2 * N, 3]) -> f32[N, 3] { return zeros([N, 3]) + x[0, 0] }\n"
+           "input a: f32[N, 3]\nprint(f(concat([a, a], axis: 0)))");
+  EXPECT_EQ(countOf(ir, "pdg.assert"), 0u) << ir;
+  expectInOrder(irOf("block f(x: f32[2 * N, 3]) { return N }\n"
+                     "input a: f32[N, 3]\nprint(f(a))"),
+                {"pdg.floordiv", "pdg.assert", "axis 0 of the argument 'x' has size "});
+}
+
+TEST(ElaborateBlock, ArgumentsBehindAStarAreGivenByName) {
+  const std::string block =
+      "block f(x, n: int, *, m: int = 1, k: int = 2) { return x + n * m + k }\n";
+  EXPECT_EQ(codesOf(block + "print(f(1, 2, m: 3)); print(f(1, 2, k: 3))"), "");
+  expectInOrder(messageOf(block + "print(f(1, 2, 3 * 4))"),
+                {"PD0105", "expected the name of the argument 'm' of 'f'", "test.pdg:2:15",
+                 "if that is meant, write f(x: 1, n: 2, m: 3 * 4)"});
+  expectInOrder(messageOf("import nn\nuse c = nn.conv2d(3, 8, 5)\nprint(c(ones([1, 3, 9, 9])))"),
+                {"PD0105", "expected the name of the argument 'stride' of 'nn.conv2d'",
+                 "write nn.conv2d(channels: 3, window: 8, stride: 5)"});
+}
+
 TEST(ElaborateBlock, BlocksAreValues) {
   expectInOrder(irOf(R"(import nn
 block apply(x, f: block = nn.gelu) { return f(x) }

@@ -205,4 +205,16 @@ TEST(Elaborate, LocationsPointIntoTheScript) {
   });
 }
 
+TEST(Elaborate, ReshapeFindsTheSizeThatIsLeft) {
+  auto ir = [](const std::string &shape) {
+    return irOf("input x: f32[N, 4, 3]\nprint(reshape(x, " + shape + "))");
+  };
+  expectInOrder(ir("[N, -1]"), {"tensor<?x12xf32>"});
+  expectInOrder(ir("[-1, N, 2]"), {"tensor<6x?x2xf32>"});
+  for (const char *shape : {"[N, -1]", "[-1, 12]", "[3, -1, 4]"})
+    EXPECT_EQ(countOf(ir(shape), "pdg.floordiv"), 0u) << shape;
+  for (const char *shape : {"[-1, 6]", "[-1, 24]", "[N, N, -1]", "[N, 5, -1]", "[0, -1]"})
+    EXPECT_EQ(countOf(ir(shape), "pdg.floordiv"), 1u) << shape;
+}
+
 } // namespace pdg::test
