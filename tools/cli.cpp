@@ -125,7 +125,9 @@ static int reportWrongUsage(const CLI::App &app, const CLI::ParseError &error, i
     std::vector<std::string> names;
     for (const CLI::App *known : app.get_subcommands({}))
       names.push_back(known->get_name());
-    std::string near = findNearest(argv[1], names);
+    std::string typedName = argv[1], near = findNearest(typedName, names);
+    if (typedName.ends_with(".pdg"))
+      near = "pdc run " + typedName;
     std::fprintf(stderr, "pdc: unknown command '%s'%s\n", argv[1],
                  near.empty() ? "" : ("; did you mean '" + near + "'?").c_str());
   } else {

@@ -143,7 +143,12 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   addOutputOptions(*command, *options);
   addExecutionOptions(*command, *options);
   addReplicasOption(*command, options->replicas);
-  command->callback([options, &exitCode] { exitCode = runCommand(*options); });
+  command->callback([options, &exitCode] {
+    if (!options->saveFile.empty() && options->saveFile == options->fetchFile)
+      throw CLI::ValidationError("--save", "expects another file than --fetch, got '" +
+                                               options->saveFile + "' for both");
+    exitCode = runCommand(*options);
+  });
 }
 
 } // namespace pdg
