@@ -3,6 +3,7 @@
 #include "ir/interpret/evaluate_convolution.h"
 #include "ir/interpret/evaluate_contraction.h"
 #include "ir/interpret/evaluate_elementwise.h"
+#include "ir/interpret/evaluate_leaves.h"
 #include "ir/interpret/picture_view.h"
 
 #include <cmath>
@@ -66,25 +67,36 @@ void inputGrad(const ConvolutionRule &form, Const4<T> g, Const4<T> w, View4<T> o
   });
 }
 
-template <class T>
-void weightGrad(const ConvolutionRule &form, Const4<T> x, Const4<T> g, View4<T> out) {
+/// Calls `body(o, c, u, v, go)` for each weight, where `go(leaf, sum)` goes on with the chain of a
+/// leaf, of `leaves`, from `sum`.
+template <class T, class Body>
+void eachWeight(const ConvolutionRule &form, Const4<T> x, Const4<T> g, std::array<int64_t, 4> sizes,
+                int64_t leaves, Body body) {
   const WindowShape &m = form.window;
-  int64_t leaves = leafCount(g.size[0]), perLeaf = g.size[0] / leaves;
-  int64_t filters = out.size[0] / form.groups;
-  each4(out.size, [&](int64_t o, int64_t c, int64_t u, int64_t v) {
-    int64_t channel = o / filters * out.size[1] + c;
-    SmallVector<T> sums;
-    for (int64_t leaf = 0; leaf < leaves; ++leaf) {
-      T sum = 0;
+  int64_t perLeaf = g.size[0] / leaves, filters = sizes[0] / form.groups;
+  each4(sizes, [&](int64_t o, int64_t c, int64_t u, int64_t v) {
+    int64_t channel = o / filters * sizes[1] + c;
+    body(o, c, u, v, [&](int64_t leaf, T sum) {
       for (int64_t n = leaf * perLeaf; n < (leaf + 1) * perLeaf; ++n)
         for (int64_t i = 0; i < g.size[2]; ++i)
           for (int64_t j = 0; j < g.size[3]; ++j)
             sum = std::fma(x.padded(n, channel, placeOf(m, 0, i, u), placeOf(m, 1, j, v)),
                            g.at(n, o, i, j), sum);
-      sums.push_back(sum);
-    }
-    out.at(o, c, u, v) = joinTree(sums);
+      return sum;
+    });
   });
+}
+
+template <class T>
+void weightGrad(const ConvolutionRule &form, Const4<T> x, Const4<T> g, View4<T> out) {
+  int64_t leaves = leafCount(g.size[0]);
+  eachWeight(form, x, g, out.size, leaves,
+             [&](int64_t o, int64_t c, int64_t u, int64_t v, auto go) {
+               SmallVector<T> sums;
+               for (int64_t leaf = 0; leaf < leaves; ++leaf)
+                 sums.push_back(go(leaf, T(0)));
+               out.at(o, c, u, v) = joinTree(sums);
+             });
 }
 
 } // namespace
@@ -121,6 +133,29 @@ LogicalResult evaluateConv2dWeightGrad(const ConvolutionRule &form, Evaluation &
       0, {g.shape()[1], x.shape()[1] / form.groups, form.window.size[0], form.window.size[1]});
   return success(dispatch(Floats{}, g.dtype(), [&]<class T>() {
     weightGrad<T>(form, Const4<T>(x), Const4<T>(g), View4<T>(out));
+  }));
+}
+
+LogicalResult evaluateConv2dWeightLeaves(const ConvolutionRule &form, Evaluation &eval) {
+  const HostTensor &x = eval.operand(0), &g = eval.operand(1), &leaves = eval.operand(2);
+  if (x.shape()[0] != g.shape()[0])
+    return eval.mismatch(x, g);
+  HostTensor &out = eval.result(0, leaves.shape());
+  std::memcpy(out.bytes(), leaves.bytes(), leaves.numBytes());
+  int64_t count = openLeafCount(g.shape()[0], out.shape()[0]);
+  std::array<int64_t, 4> sizes;
+  std::copy_n(out.shape().begin() + 1, 4, sizes.begin());
+  int64_t size = out.numElements() / out.shape()[0];
+  return success(dispatch(Floats{}, g.dtype(), [&]<class T>() {
+    int64_t at = 0; // Weights are visited in the order of their elements.
+    eachWeight(form, Const4<T>(x), Const4<T>(g), sizes, count,
+               [&](int64_t, int64_t, int64_t, int64_t, auto go) {
+                 for (int64_t leaf = 0; leaf < count; ++leaf) {
+                   T &sum = out.data<T>()[leaf * size + at];
+                   sum = go(leaf, sum);
+                 }
+                 ++at;
+               });
   }));
 }
 

@@ -13,5 +13,7 @@ mlir::LogicalResult evaluateConv2dInputGrad(const ConvolutionRule &form,
                                             llvm::ArrayRef<int64_t> picture, Evaluation &eval);
 /// Operands x, g. Result: the cotangent of the weights.
 mlir::LogicalResult evaluateConv2dWeightGrad(const ConvolutionRule &form, Evaluation &eval);
+/// Operands x, g, leaves. Result: the leaves with the terms of the cotangent added.
+mlir::LogicalResult evaluateConv2dWeightLeaves(const ConvolutionRule &form, Evaluation &eval);
 
 } // namespace pdg

@@ -40,11 +40,11 @@ def Pdg_StopGradientOp : Pdg_PureOp<"stop_gradient",
 }
 
 def Pdg_ContributeOp : Pdg_BinaryOp<"contribute", "x + y", "g", "g", OnFloats> {
-  let summary = "x + y: y is what one iteration of a loop contributes to a gradient";
+  let summary = "x + y: what uses contribute to a gradient";
   let description = [{
     The reverse of a loop has one for each use of a value from outside: x is carried, from zeros.
     When all gradients are taken, pdg-differentiate lets the contributions of all iterations share
-    leaves if they are sums that can (`LeavesOpInterface`), and makes additions of the others.
+    leaves (`LeavesOpInterface`), and makes additions of what is left.
 
     ```mlir
     // [1, 2], [3, 4] -> [4, 6]

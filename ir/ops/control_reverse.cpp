@@ -101,6 +101,16 @@ static Value totalOf(OpBuilder &b, Location loc, ArrayRef<Value> uses, Value val
   return total;
 }
 
+/// The same, of contributions that a loop around may take apart again.
+static Value contributionOf(OpBuilder &b, Location loc, ArrayRef<Value> uses, Value value) {
+  if (uses.empty())
+    return constantLike(b, loc, value, 0);
+  Value total = uses.front();
+  for (Value use : uses.drop_front())
+    total = ContributeOp::create(b, loc, total, use);
+  return total;
+}
+
 //===- Conditions ----------------------------------------------------------===//
 
 LogicalResult IfOp::vjp(OpBuilder &b, Reverse &reverse) {
@@ -126,7 +136,7 @@ LogicalResult IfOp::vjp(OpBuilder &b, Reverse &reverse) {
       return failure();
     SmallVector<Value> results;
     for (auto [value, list] : llvm::zip(wanted, uses))
-      results.push_back(totalOf(inner, getLoc(), list, value));
+      results.push_back(contributionOf(inner, getLoc(), list, value));
     YieldOp::create(inner, getLoc(), results);
   }
   for (auto [value, g] : llvm::zip(wanted, backward.getResults()))
@@ -202,7 +212,7 @@ static void eraseDead(Block &block) {
 namespace {
 
 /// Builds the loop that runs another one backwards. It carries the cotangents of that one's floats,
-/// and for each use of a value from outside the sum of what its iterations contribute.
+/// and for each value from outside the sum of what its uses in all iterations contribute.
 class LoopReversal {
 public:
   LoopReversal(OpBuilder &b, Reverse &reverse, ForOp loop, int64_t bound)
@@ -243,7 +253,7 @@ public:
     SmallVector<Value> yields;
     for (size_t k = 0; k < carried; ++k)
       yields.push_back(totalOf(inner, loc_, results[k], sources[k]));
-    accumulate(inner, ArrayRef(results).drop_front(carried), yields);
+    contribute(inner, ArrayRef(results).drop_front(carried), yields);
     YieldOp::create(inner, loc_, yields);
     eraseDead(to);
     keepWhatIsUsed();
@@ -271,17 +281,19 @@ private:
     return cloneWithoutEffects(from, inner, map_);
   }
 
-  /// Adds the contributions to values from outside, each use to a sum of its own.
-  void accumulate(OpBuilder &inner, ArrayRef<Contributions> uses, SmallVector<Value> &yields) {
-    for (auto [value, list] : llvm::zip(wanted_, uses))
-      for (Value use : list) {
-        OpBuilder before(backward_);
-        backward_->insertOperands(backward_->getNumOperands(),
-                                  constantLike(before, loc_, value, 0));
-        Value sum = backward_.getBody().addArgument(value.getType(), loc_);
-        yields.push_back(ContributeOp::create(inner, loc_, sum, use));
-        contributed_.push_back(value);
-      }
+  /// Adds the contributions to values from outside. As iterations, the uses are taken backwards.
+  void contribute(OpBuilder &inner, ArrayRef<Contributions> uses, SmallVector<Value> &yields) {
+    for (auto [value, list] : llvm::zip(wanted_, uses)) {
+      if (list.empty())
+        continue;
+      OpBuilder before(backward_);
+      backward_->insertOperands(backward_->getNumOperands(), constantLike(before, loc_, value, 0));
+      Value sum = backward_.getBody().addArgument(value.getType(), loc_);
+      for (Value use : llvm::reverse(list))
+        sum = ContributeOp::create(inner, loc_, sum, use);
+      yields.push_back(sum);
+      contributed_.push_back(value);
+    }
     // An op gets more results by being made again.
     OpBuilder before(backward_);
     auto whole = ForOp::create(before, loc_, backward_.getLower(), backward_.getUpper(),
@@ -325,7 +337,24 @@ private:
 
 } // namespace
 
+/// Loops inside each other for which there is a gradient. Each level runs those inside it again, so
+/// the code grows with the square of their number.
+static constexpr int MaxNestedLoops = 32;
+
+/// How many loops lie inside each other in `op`, itself included.
+static int loopDepth(Operation *op) {
+  int deepest = 0;
+  for (Region &region : op->getRegions())
+    for (Operation &inside : region.front())
+      if (inside.getNumRegions())
+        deepest = std::max(deepest, loopDepth(&inside));
+  return deepest + isa<ForOp>(op);
+}
+
 LogicalResult ForOp::vjp(OpBuilder &b, Reverse &reverse) {
+  if (int depth = loopDepth(*this); depth > MaxNestedLoops)
+    return emitOpError("has no gradient: ")
+           << depth << " loops lie inside each other, at most " << MaxNestedLoops << " may";
   std::optional<int64_t> bound = getBound();
   if (!bound)
     return emitOpError("has no gradient: its number of iterations is not known when compiling");

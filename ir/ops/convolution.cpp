@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/convolution.h"
 #include "ir/interpret/evaluate_convolution.h"
+#include "ir/interpret/evaluate_leaves.h"
+#include "ir/ops/leaves.h"
 #include "ir/ops/window.h"
 #include "ir/rules.h"
 
@@ -161,7 +163,9 @@ LogicalResult Conv2dInputGradOp::vjp(OpBuilder &b, Reverse &reverse) {
 
 //===- Conv2dWeightGradOp --------------------------------------------------===//
 
-FailureOr<Dims> Conv2dWeightGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+/// The sizes of the weights for which a gradient sums over pictures and cotangents.
+template <class Adaptor>
+static FailureOr<Dims> weightDims(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
   if (failed(checkPictures(dims, rule)) || failed(checkGroups(op.getGroups(), dims[1][1], rule)) ||
       failed(rule.unify(dims[0][0], dims[1][0], "examples")))
     return failure();
@@ -185,6 +189,10 @@ FailureOr<Dims> Conv2dWeightGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, Shap
               rule.constant(window->size[0]), rule.constant(window->size[1])};
 }
 
+FailureOr<Dims> Conv2dWeightGradOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  return weightDims(op, dims, rule);
+}
+
 Type Conv2dWeightGradOp::elementOf(Adaptor op) { return getElementTypeOrSelf(op.getX().getType()); }
 
 ShardingRule Conv2dWeightGradOp::getShardingRule() {
@@ -198,6 +206,15 @@ ConvolutionRule Conv2dWeightGradOp::getConvolutionRule() {
   return {ConvolutionRule::WeightGrad,
           windowOf(getWindow(), getStride(), getPadding(), getDilation()),
           static_cast<int64_t>(getGroups())};
+}
+
+int64_t Conv2dWeightGradOp::getLeafBound() {
+  return leafBound(cast<RankedTensorType>(getX().getType()).getDimSize(0));
+}
+
+Value Conv2dWeightGradOp::addToLeaves(OpBuilder &b, Value leaves) {
+  return Conv2dWeightLeavesOp::create(b, getLoc(), getX(), getG(), leaves, getWindow(), getStride(),
+                                      getPadding(), getDilation(), getGroups());
 }
 
 LogicalResult Conv2dWeightGradOp::evaluate(Evaluation &eval) {
@@ -215,6 +232,45 @@ LogicalResult Conv2dWeightGradOp::vjp(OpBuilder &b, Reverse &reverse) {
   if (reverse.isActive(getG()))
     reverse.add(getG(), convolve(b, *this, getX(), ct));
   return success();
+}
+
+//===- Conv2dWeightLeavesOp ------------------------------------------------===//
+
+// C3
+LogicalResult Conv2dWeightLeavesOp::verify() { return verifyLeaves(*this, getLeaves()); }
+
+FailureOr<Dims> Conv2dWeightLeavesOp::dimsOf(Adaptor op, ArrayRef<Dims> dims, ShapeRule &rule) {
+  FailureOr<Dims> sum = weightDims(op, dims.take_front(2), rule);
+  if (failed(sum))
+    return failure();
+  return leavesDims(dims[2], *sum, rule);
+}
+
+Type Conv2dWeightLeavesOp::elementOf(Adaptor op) {
+  return getElementTypeOrSelf(op.getX().getType());
+}
+
+unsigned Conv2dWeightLeavesOp::getUpdatedOperand() { return 2; }
+
+ShardingRule Conv2dWeightLeavesOp::getShardingRule() {
+  ShardingRule rule = byExample(*this, {0, 1, 2});
+  rule.results = {{0, -1, -1, -1, -1}};
+  rule.kinds = {FactorKind::Leaves};
+  return rule;
+}
+
+ConvolutionRule Conv2dWeightLeavesOp::getConvolutionRule() {
+  return {ConvolutionRule::WeightGrad,
+          windowOf(getWindow(), getStride(), getPadding(), getDilation()),
+          static_cast<int64_t>(getGroups())};
+}
+
+LogicalResult Conv2dWeightLeavesOp::evaluate(Evaluation &eval) {
+  return evaluateConv2dWeightLeaves(getConvolutionRule(), eval);
+}
+
+LogicalResult Conv2dWeightLeavesOp::vjp(OpBuilder &, Reverse &) {
+  return emitOpError("is made after gradients are taken");
 }
 
 } // namespace pdg

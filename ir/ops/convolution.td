@@ -4,8 +4,8 @@ include "ir/ops/window_class.td"
 
 /// Weights are [filters, channels of a group, height, width]: filter o sees the channels of group
 /// o // (filters / groups) only.
-class Pdg_ConvolutionOp<string mnemonic, dag operands>
-    : Pdg_WindowOp<mnemonic, operands,
+class Pdg_ConvolutionOp<string mnemonic, dag operands, list<Trait> traits = []>
+    : Pdg_WindowOp<mnemonic, operands, traits #
         [SameOperandsElementType, DeclareOpInterfaceMethods<ConvolveOpInterface>]> {
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding,
       DenseI64ArrayAttr:$dilation, I64Attr:$groups));
@@ -54,7 +54,8 @@ def Pdg_Conv2dInputGradOp : Pdg_ConvolutionOp<"conv2d_input_grad",
 }
 
 def Pdg_Conv2dWeightGradOp : Pdg_ConvolutionOp<"conv2d_weight_grad",
-    (ins Pdg_Float:$x, Pdg_Float:$g, DenseI64ArrayAttr:$window)> {
+    (ins Pdg_Float:$x, Pdg_Float:$g, DenseI64ArrayAttr:$window),
+    [DeclareOpInterfaceMethods<LeavesOpInterface>]> {
   let summary = "Cotangent of the weights of a conv2d; window is their height and width";
   let description = [{
     The examples are cut into L(n) leaves; each leaf is a chain of fused multiply-adds from +0 over
@@ -70,4 +71,25 @@ def Pdg_Conv2dWeightGradOp : Pdg_ConvolutionOp<"conv2d_weight_grad",
     $x `,` $g `window` $window `stride` $stride `padding` $padding `dilation` $dilation
         `groups` $groups attr-dict `:` type($x) `,` type($g)
   }];
+}
+
+def Pdg_Conv2dWeightLeavesOp : Pdg_ConvolutionOp<"conv2d_weight_leaves",
+    (ins Pdg_Float:$x, Pdg_Float:$g, Pdg_Float:$leaves, DenseI64ArrayAttr:$window),
+    [DeclareOpInterfaceMethods<UpdateOpInterface>]> {
+  let summary = "A `pdg.conv2d_weight_grad` that goes on with the chains of others";
+  let description = [{
+    As the ops of leaves.td do: `leaves` has an axis of 1, 2, 4, 8 or 16 leaves (C3) before those of
+    the weights.
+
+    ```mlir
+    %y = pdg.conv2d_weight_leaves %x, %g onto %leaves window [5, 5] stride [1, 1]
+        padding [2, 2, 2, 2] dilation [1, 1] groups 1
+        : tensor<?x3x28x28xf32>, tensor<?x8x28x28xf32>, tensor<16x8x3x5x5xf32>
+    ```
+  }];
+  let assemblyFormat = [{
+    $x `,` $g `onto` $leaves `window` $window `stride` $stride `padding` $padding `dilation`
+        $dilation `groups` $groups attr-dict `:` type($x) `,` type($g) `,` type($leaves)
+  }];
+  let hasVerifier = 1;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/dialect.h"
+#include "ir/placing_interface.h"
 
 #define GET_OP_CLASSES
 #include "ir/ops/indexing.h.inc"

@@ -1,6 +1,7 @@
 // Reading and adding at positions that are values. An index out of range stops the run.
 // SPDX-License-Identifier: Apache-2.0
 include "ir/dialect.td"
+include "ir/placing_interface.td"
 
 def Pdg_GatherOp : Pdg_ElementOp<"gather", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
   let summary = "Rows of a table: result[i.., j..] = table[ids[i..], j..]";
@@ -19,7 +20,8 @@ def Pdg_GatherOp : Pdg_ElementOp<"gather", [DeclareOpInterfaceMethods<CheckedOpI
 
 def Pdg_ScatterAddOp : Pdg_PureOp<"scatter_add", [
     DeclareOpInterfaceMethods<ScatterOpInterface>,
-    DeclareOpInterfaceMethods<LeavesOpInterface>]> {
+    DeclareOpInterfaceMethods<LeavesOpInterface>,
+    DeclareOpInterfaceMethods<PlacingOpInterface>]> {
   let summary = "Zeros of `rows` rows, with rows[i..] added at ids[i..]";
   let description = [{
     Axis 0 of `ids` is cut into L(n) leaves; inside a leaf contributions to a row are added in

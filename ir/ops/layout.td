@@ -1,8 +1,10 @@
 // Ops that move elements to other places.
 // SPDX-License-Identifier: Apache-2.0
 include "ir/dialect.td"
+include "ir/placing_interface.td"
 
-def Pdg_TransposeOp : Pdg_ElementOp<"transpose"> {
+def Pdg_TransposeOp : Pdg_ElementOp<"transpose", [
+    DeclareOpInterfaceMethods<PlacingOpInterface, ["isRearranged"]>]> {
   let summary = "Reorders axes: axis k of the result is axis permutation[k] of x";
   let description = [{
     No axis is named twice.
@@ -38,7 +40,7 @@ def Pdg_SliceOp : Pdg_ElementOp<"slice"> {
   let hasFolder = 1;
 }
 
-def Pdg_PadOp : Pdg_ElementOp<"pad"> {
+def Pdg_PadOp : Pdg_ElementOp<"pad", [DeclareOpInterfaceMethods<PlacingOpInterface>]> {
   let summary = "Adds zeros before and after along one axis";
   let description = [{
     The elements are `step` apart, with zeros between them. (C1) Numbers of zeros are not negative.

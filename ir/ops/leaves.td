@@ -29,7 +29,7 @@ def Pdg_ContractLeavesOp : Pdg_LeavesOp<"contract_leaves",
   let summary = "A `pdg.contract` that goes on with the chains of others";
   let description = [{
     With `cut` the first summed index is axis 0 of both operands (only batches may be before it) and
-    is cut into leaves; without it there is one (C2).
+    is cut into leaves (C2); without it all terms go to leaf 0.
 
     ```mlir
     // lhs = [[1], [2]], rhs = [[3], [4]], leaves = [[[10]]] -> [[[21]]]
@@ -74,6 +74,45 @@ def Pdg_ScatterLeavesOp : Pdg_LeavesOp<"scatter_leaves", (ins Pdg_Int:$ids, Pdg_
   let assemblyFormat = [{
     $rows `at` $ids `onto` $leaves attr-dict `:` type($ids) `,` type($rows) `,` type($leaves)
   }];
+}
+
+def Pdg_TakeRowOp : Pdg_ElementOp<"take_row", [DeclareOpInterfaceMethods<CheckedOpInterface>]> {
+  let summary = "The elements at position `at` of an axis, which vanishes: leaves of one row";
+  let description = [{
+    An index out of range stops the run.
+
+    ```mlir
+    %one = pdg.constant dense<1> : tensor<i64>
+    // [[1, 2], [3, 4]] -> [2, 4]
+    %y = pdg.take_row %x at %one axis 1 : tensor<2x2xf32>, tensor<i64>
+    ```
+  }];
+  let arguments = (ins Pdg_Any:$x, Pdg_Int:$at, I64Attr:$axis);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = "$x `at` $at `axis` $axis attr-dict `:` type($x) `,` type($at)";
+  let hasVerifier = 1;
+}
+
+def Pdg_PutSliceOp : Pdg_PureOp<"put_slice", [DeclareOpInterfaceMethods<UpdateOpInterface>,
+    DeclareOpInterfaceMethods<LowerableOpInterface>]> {
+  let summary = "x with `part` at the positions `begin`, `begin` + `step`, ... of an axis";
+  let description = [{
+    How leaves of a part go back to those of the whole. (C1) step > 0, x and part have the same
+    element type. `begin` is in range.
+
+    ```mlir
+    %one = pdg.constant dense<1> : tensor<i64>
+    // x = [[1, 2, 3]], part = [[8, 9]] -> [[1, 8, 9]]
+    %y = pdg.put_slice %x, %part at %one axis 1 : tensor<1x3xf32>, tensor<1x2xf32>
+    ```
+  }];
+  let arguments = (ins Pdg_Any:$x, Pdg_Any:$part, Pdg_Size:$begin, I64Attr:$axis,
+                       DefaultValuedAttr<I64Attr, "1">:$step);
+  let results = (outs Pdg_Any:$result);
+  let assemblyFormat = [{
+    $x `,` $part `at` $begin `axis` $axis (`step` $step^)? attr-dict `:` type($x) `,` type($part)
+  }];
+  let hasVerifier = 1;
 }
 
 def Pdg_JoinLeavesOp : Pdg_ElementOp<"join_leaves"> {

@@ -1,6 +1,7 @@
 // Constants, sizes, and ops with a shape among their arguments.
 // SPDX-License-Identifier: Apache-2.0
 include "ir/attrs.td"
+include "ir/placing_interface.td"
 
 def Pdg_ConstantOp : Pdg_Op<"constant", [Pure, ConstantLike,
     AllTypesMatch<["value", "result"]>]> {
@@ -41,7 +42,8 @@ class Pdg_ShapeArgOp<string mnemonic, dag operands, list<Trait> traits = []>
 }
 
 def Pdg_ReshapeOp : Pdg_ShapeArgOp<"reshape", (ins Pdg_Stored:$x),
-    [DeclareOpInterfaceMethods<ViewOpInterface>]> {
+    [DeclareOpInterfaceMethods<ViewOpInterface>,
+     DeclareOpInterfaceMethods<PlacingOpInterface, ["isRearranged"]>]> {
   let summary = "The same elements, in the same order, in another shape";
   let description = [{
     The number of elements stays. No data moves.

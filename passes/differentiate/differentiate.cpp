@@ -70,7 +70,7 @@ public:
     sortByUse(list);
     Contribution sum = list.front();
     for (const Contribution &term : ArrayRef(list).drop_front())
-      sum.value = AddOp::create(*builder_, value.getLoc(), sum.value, term.value);
+      sum.value = ContributeOp::create(*builder_, value.getLoc(), sum.value, term.value);
     list.assign(1, sum);
     return sum.value;
   }

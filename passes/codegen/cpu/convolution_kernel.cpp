@@ -78,36 +78,49 @@ struct ConvolutionKernel {
     return finish();
   }
 
-  /// Tasks share the positions of the weights, or the groups if there are several.
+  /// Tasks share the positions of the weights, or the groups if there are several. A sum with open
+  /// leaves is a call for each leaf.
   Kernel weightGrad() {
+    spec.accumulate = isa<UpdateOpInterface>(op);
     LLVM::LLVMFuncOp kernel = emitConvWeightGrad(k.module, spec, k.target);
     Value x = first(), g = second(), dw = out(), n = k.size(examples());
-    Value work = k.work(convWeightGradWorkBytes(spec, k.target)), leaves = k.leafCount(n);
+    Value work = k.work(convWeightGradWorkBytes(spec, k.target));
     Value none = k.c(0), filters = k.c(spec.filters), terms = k.c(spec.terms());
+    Value leaves = k.leafCount(n), calls = k.c(1), perCall = n;
+    if (spec.accumulate) {
+      calls = k.leafCount(n, op->getResult(0));
+      leaves = k.c(1);
+      perCall = k.div(n, calls);
+    }
+    Type element = typeOf(op->getResult(0)).getElementType();
+    auto part = [&](Value address, Value index, int64_t elements) {
+      return k.pointerTo(address, element, k.mul(index, k.c(elements)));
+    };
+    int64_t weights = spec.groups * spec.filters * spec.terms();
+    auto call = [&](Value group, Value f0, Value f1, Value q0, Value q1) {
+      k.loop(none, calls, k.c(1), [&](Value leaf) {
+        Value example = k.mul(leaf, perCall);
+        Value from = part(x, example, spec.groups * spec.channels * spec.pixels());
+        Value cotangent = part(g, example, spec.groups * spec.filters * spec.outPixels());
+        LLVM::CallOp::create(
+            k.b, k.loc, kernel,
+            ValueRange{part(from, group, spec.channels * spec.pixels()),
+                       part(cotangent, group, spec.filters * spec.outPixels()),
+                       part(part(dw, leaf, weights), group, spec.filters * spec.terms()), work,
+                       perCall, leaves, f0, f1, q0, q1});
+      });
+    };
     if (spec.groups == 1) {
       ConvWeightSplit split = convWeightGradSplit(spec, k.target);
       auto [lo, hi] =
           emitTaskRange(k.b, k.loc, split.filters ? filters : terms, split.step, k.task, k.tasks);
       Value f0 = split.filters ? lo : none, f1 = split.filters ? hi : filters;
       Value q0 = split.filters ? none : lo, q1 = split.filters ? terms : hi;
-      k.when(k.less(lo, hi), [&] {
-        LLVM::CallOp::create(k.b, k.loc, kernel,
-                             ValueRange{x, g, dw, work, n, leaves, f0, f1, q0, q1});
-      });
+      k.when(k.less(lo, hi), [&] { call(none, f0, f1, q0, q1); });
       return finish();
     }
-    Type element = typeOf(op->getResult(0)).getElementType();
-    auto part = [&](Value address, Value group, int64_t elements) {
-      return k.pointerTo(address, element, k.mul(group, k.c(elements)));
-    };
     auto [lo, hi] = emitTaskRange(k.b, k.loc, k.c(spec.groups), 1, k.task, k.tasks);
-    k.loop(lo, hi, k.c(1), [&](Value group) {
-      LLVM::CallOp::create(k.b, k.loc, kernel,
-                           ValueRange{part(x, group, spec.channels * spec.pixels()),
-                                      part(g, group, spec.filters * spec.outPixels()),
-                                      part(dw, group, spec.filters * spec.terms()), work, n, leaves,
-                                      none, filters, none, terms});
-    });
+    k.loop(lo, hi, k.c(1), [&](Value group) { call(group, none, filters, none, terms); });
     return finish();
   }
 };
@@ -131,7 +144,7 @@ Kernel buildConvolutionKernel(ConvolveOpInterface op, KernelBuilder &k) {
     return ConvolutionKernel{op, k, specOf(form, typeOf(result), typeOf(second).getDimSize(0))}
         .inputGrad();
   case ConvolutionRule::WeightGrad:
-    return ConvolutionKernel{op, k, specOf(form, typeOf(first), typeOf(result).getDimSize(0))}
+    return ConvolutionKernel{op, k, specOf(form, typeOf(first), typeOf(second).getDimSize(1))}
         .weightGrad();
   }
   llvm_unreachable("no other convolution");

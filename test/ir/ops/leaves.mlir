@@ -20,6 +20,12 @@ pdg.program {
   // CHECK: pdg.scatter_leaves %{{.*}} at %{{.*}} onto %{{.*}} : tensor<64xi64>, tensor<64x3xf32>, tensor<2x7x3xf32>
   %d = pdg.scatter_leaves %x at %ids onto %tables
       : tensor<64xi64>, tensor<64x3xf32>, tensor<2x7x3xf32>
+  %at = pdg.input "at" : tensor<i64>
+  // CHECK: %[[ROW:.*]] = pdg.take_row %{{.*}} at %{{.*}} axis 1 : tensor<2x7x3xf32>, tensor<i64>
+  %e = pdg.take_row %tables at %at axis 1 : tensor<2x7x3xf32>, tensor<i64>
+  // CHECK: pdg.put_slice %{{.*}}, %{{.*}} at %{{.*}} axis 2 step 2 : tensor<2x7x3xf32>, tensor<2x7x2xf32>
+  %part = pdg.input "part" : tensor<2x7x2xf32>
+  %f = pdg.put_slice %tables, %part at %at axis 2 step 2 : tensor<2x7x3xf32>, tensor<2x7x2xf32>
   // CHECK: %[[J:.*]] = pdg.join_leaves %{{.*}} : tensor<4x3x5xf32>
   %j = pdg.join_leaves %a : tensor<4x3x5xf32>
   // CHECK: fetch "j", %[[J]] : tensor<3x5xf32>
@@ -27,5 +33,7 @@ pdg.program {
   pdg.fetch "b", %b : tensor<1x64x64xf32>
   pdg.fetch "c", %c : tensor<16x3xf32>
   pdg.fetch "d", %d : tensor<2x7x3xf32>
+  pdg.fetch "e", %e : tensor<2x3xf32>
+  pdg.fetch "f", %f : tensor<2x7x3xf32>
   pdg.yield
 }

@@ -58,14 +58,19 @@ constexpr const char *kProgram = R"(pdg.program {
   pdg.yield
 })";
 
-/// Joins one chain for each leaf: over iterations, backwards, and the terms of the leaf.
-float sumOf(llvm::function_ref<void(int64_t iteration, int64_t example, float &sum)> add) {
+/// Joins one chain for each leaf: over iterations, backwards, the uses in each, and the terms of
+/// the leaf.
+template <class... Uses> float sumOf(Uses... uses) {
   SmallVector<float> leaves;
   for (int64_t leaf = 0; leaf < kLeaves; ++leaf) {
     float sum = 0;
-    for (int64_t t = kTrips - 1; t >= 0; --t)
-      for (int64_t n = leaf * kLength; n < (leaf + 1) * kLength; ++n)
-        add(t, n, sum);
+    for (int64_t t = kTrips - 1; t >= 0; --t) {
+      auto add = [&](auto use) {
+        for (int64_t n = leaf * kLength; n < (leaf + 1) * kLength; ++n)
+          use(t, n, sum);
+      };
+      (add(uses), ...);
+    }
     leaves.push_back(sum);
   }
   return joinTree(leaves) + 0.0f;
@@ -97,12 +102,10 @@ Tensors expectedOf(const Tensors &inputs) {
     expected[name] = std::make_shared<HostTensor>(HostTensor::create(DType::F32, shape).value());
   for (int64_t j = 0; j < kOut; ++j) {
     for (int64_t i = 0; i < kIn; ++i) {
-      // Each use by itself, then in program order.
-      float first = sumOf(
+      // In each iteration the last use comes first.
+      expected["w"]->data<float>()[i * kOut + j] = sumOf(
+          [&](int64_t t, int64_t n, float &sum) { sum = std::fma(-x(t, n, i), c(t, n, j), sum); },
           [&](int64_t t, int64_t n, float &sum) { sum = std::fma(x(t, n, i), c(t, n, j), sum); });
-      float second = sumOf(
-          [&](int64_t t, int64_t n, float &sum) { sum = std::fma(-x(t, n, i), c(t, n, j), sum); });
-      expected["w"]->data<float>()[i * kOut + j] = first + second;
     }
     expected["bias"]->data<float>()[j] =
         sumOf([&](int64_t t, int64_t n, float &sum) { sum += c(t, n, j); });

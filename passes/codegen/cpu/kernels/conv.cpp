@@ -16,8 +16,8 @@ std::string convSymbolName(const char *kind, const ConvSpec &spec, const TargetI
                        spec.kernelW, spec.strideH, spec.strideW, spec.padTop, spec.padBottom,
                        spec.padLeft, spec.padRight, spec.dilationH, spec.dilationW, spec.groups})
     name += "_" + std::to_string(size);
-  return name + std::array{"", "_bias", "_relu", "_bias_relu"}[int(spec.epilogue)] + "_" +
-         target.name;
+  return name + std::array{"", "_bias", "_relu", "_bias_relu"}[int(spec.epilogue)] +
+         (spec.accumulate ? "_onto_" : "_") + target.name;
 }
 
 std::pair<Value, Value> exampleAndGroup(Emitter &e, const ConvSpec &spec, Value part) {

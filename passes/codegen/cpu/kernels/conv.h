@@ -23,6 +23,7 @@ struct ConvSpec {
   int64_t dilationH = 1, dilationW = 1;
   int64_t groups = 1;
   Epilogue epilogue = Epilogue::None; ///< Of the forward kernel; the bias has an element a filter.
+  bool accumulate = false; ///< The weight gradient goes on with the chains in DW, as one leaf.
 
   int64_t paddedHeight() const { return height + padTop + padBottom; }
   int64_t paddedWidth() const { return width + padLeft + padRight; }
@@ -63,9 +64,10 @@ int64_t convInputGradWorkBytes(const ConvSpec &spec, const TargetInfo &target);
 ///
 /// computes DW[f, q] for the filters f0 <= f < f1 of a group and q0 <= q < q1, where q counts (c,
 /// u, v), from all examples. X, G and DW point to the group's first part. `leaves` is a power of
-/// two, 1 to 16, that divides `examples`. Order of rounding: each leaf of examples / leaves
-/// examples is one chain of fused multiply-adds from +0 over (example, i, j), terms outside the
-/// picture included; leaves are joined as a perfect binary tree, neighbours first.
+/// two, 1 to 16, that divides `examples`; with `accumulate` it is 1. Order of rounding: each leaf
+/// of examples / leaves examples is one chain of fused multiply-adds from +0 (with `accumulate`
+/// from what DW holds) over (example, i, j), terms outside the picture included; leaves are joined
+/// as a perfect binary tree, neighbours first.
 ///
 /// Requires: bounds are multiples of the step, or the number, of filters or of `spec.terms()`.
 mlir::LLVM::LLVMFuncOp emitConvWeightGrad(mlir::ModuleOp module, const ConvSpec &spec,

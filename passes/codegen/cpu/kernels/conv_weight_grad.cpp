@@ -30,7 +30,9 @@ public:
 
 private:
   void emitLeaf(ColumnEmitter &columns, Value sum, Value begin, Value end);
+  void emitStart(Value sum);
   void emitResult(Value sum);
+  void emitTransposed(llvm::function_ref<void(Value inSum, Value inResult)> body);
   void eachRow(llvm::function_ref<void(Value offset, Value count)> body);
 
   Emitter e;
@@ -117,9 +119,23 @@ void WeightGradEmitter::emit() {
   emitResult(place(trailingZeros(leaves)));
 }
 
+/// Fills a sum with what its chains begin with.
+void WeightGradEmitter::emitStart(Value sum) {
+  if (spec.accumulate && plan.transposed)
+    return emitTransposed([&](Value inSum, Value inResult) {
+      e.storeScalar(e.loadScalar(e.at(dw, inResult)), e.at(sum, inSum));
+    });
+  eachRow([&](Value offset, Value count) {
+    if (spec.accumulate)
+      emitCopy(e, e.at(dw, offset), e.at(sum, offset), count);
+    else
+      emitClear(e, e.at(sum, offset), count);
+  });
+}
+
 /// Adds the examples of a leaf, each block of their output rows going on with the chains.
 void WeightGradEmitter::emitLeaf(ColumnEmitter &columns, Value sum, Value begin, Value end) {
-  eachRow([&](Value offset, Value count) { emitClear(e, e.at(sum, offset), count); });
+  emitStart(sum);
   Value filters = e.c(spec.filters), terms = e.c(spec.terms());
   e.loop(begin, end, 1, [&](Value n) {
     columns.setPicture(e.at(x, e.mul(n, e.c(spec.groups * spec.channels * spec.pixels()))));
@@ -145,10 +161,16 @@ void WeightGradEmitter::emitResult(Value sum) {
     return eachRow([&](Value offset, Value count) {
       emitCopy(e, e.at(sum, offset), e.at(dw, offset), count);
     });
+  emitTransposed([&](Value inSum, Value inResult) {
+    e.storeScalar(e.loadScalar(e.at(sum, inSum)), e.at(dw, inResult));
+  });
+}
+
+/// Visits the places of each element in a transposed sum and in the gradient.
+void WeightGradEmitter::emitTransposed(llvm::function_ref<void(Value, Value)> body) {
   e.loop(f0, f1, 1, [&](Value f) {
-    Value to = e.at(dw, e.mul(f, e.c(spec.terms())));
     e.loop(q0, q1, 1, [&](Value q) {
-      e.storeScalar(e.loadScalar(e.at(sum, e.add(e.mul(q, e.c(spec.filters)), f))), e.at(to, q));
+      body(e.add(e.mul(q, e.c(spec.filters)), f), e.add(e.mul(f, e.c(spec.terms())), q));
     });
   });
 }
