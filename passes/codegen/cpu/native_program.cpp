@@ -16,7 +16,9 @@ using namespace mlir;
 namespace pdg {
 
 FailureOr<NativeProgram> compileNative(ModuleOp graph, const TableOptions &options,
-                                       const TargetInfo &target, NativeStages *stages) {
+                                       const TargetInfo &target, NativeStages *stages,
+                                       llvm::function_ref<bool()> isStopped) {
+  auto stopped = [&] { return isStopped && isStopped(); };
   MLIRContext *context = graph.getContext();
   PassManager pm(context, ModuleOp::getOperationName());
   buildNativePipeline(pm);
@@ -27,27 +29,32 @@ FailureOr<NativeProgram> compileNative(ModuleOp graph, const TableOptions &optio
     return failure();
   ShapeAnalysis shapes;
   MemoryPlan plan(graph, shapes);
-  if (failed(plan.build()))
+  if (stopped() || failed(plan.build()) || stopped())
     return failure();
   context->loadDialect<LLVM::LLVMDialect, arith::ArithDialect, scf::SCFDialect, math::MathDialect,
                        vector::VectorDialect, cf::ControlFlowDialect>();
   OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(context));
   ProgramLowering lowering(graph, *code, *tables, shapes, plan, target);
-  if (failed(lowering.run()))
+  if (failed(lowering.run()) || stopped())
     return failure();
   if (stages) {
     llvm::raw_string_ostream text(stages->loops);
     code->print(text);
+    if (stages->last == NativeStages::Loops)
+      return NativeProgram{tables->info(), nullptr};
   }
   ObjectOptions objectOptions;
-  objectOptions.verify = stages != nullptr;
+  objectOptions.verify = objectOptions.isTextOnly = stages != nullptr;
+  objectOptions.isStopped = isStopped;
   if (stages) {
     objectOptions.llvmIr = &stages->llvm;
-    objectOptions.assembly = &stages->assembly;
+    objectOptions.assembly = stages->last == NativeStages::Assembly ? &stages->assembly : nullptr;
   }
   auto object = compileToObject(*code, target, objectOptions);
   if (!object) {
-    emitError(graph.getLoc()) << "cannot compile: " << llvm::toString(object.takeError());
+    std::string message = llvm::toString(object.takeError());
+    if (!stopped())
+      emitError(graph.getLoc()) << "cannot compile: " << message;
     return failure();
   }
   NativeProgram program{tables->info(), std::move(*object)};

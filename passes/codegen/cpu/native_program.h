@@ -18,17 +18,20 @@ struct NativeProgram {
   std::unique_ptr<llvm::MemoryBuffer> object;
 };
 
-/// Intermediate texts, for those who want to read them.
+/// Intermediate texts, for those who want to read them. No object is made then.
 struct NativeStages {
+  enum Stage { Loops, Llvm, Assembly } last = Assembly; ///< The last text that is wanted.
   std::string loops; ///< Kernels and program in upstream dialects.
   std::string llvm;  ///< LLVM IR.
   std::string assembly;
 };
 
 /// Compiles `graph`, which has no gradients any more, and changes it. Fails with an error at an op.
+/// When `isStopped`, which is asked now and then, says so, it fails soon and reports nothing.
 /// Requires: registerCodegenDialects on the context.
 mlir::FailureOr<NativeProgram> compileNative(mlir::ModuleOp graph, const TableOptions &options,
                                              const TargetInfo &target,
-                                             NativeStages *stages = nullptr);
+                                             NativeStages *stages = nullptr,
+                                             llvm::function_ref<bool()> isStopped = {});
 
 } // namespace pdg

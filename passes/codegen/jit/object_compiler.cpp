@@ -114,9 +114,15 @@ static unsigned partsOf(llvm::Module &module) {
   return std::clamp(functions / FunctionsPerPart, 1u, MaxParts);
 }
 
+static bool isStopped(const ObjectOptions &options) {
+  return options.isStopped && options.isStopped();
+}
+
 /// Compiles one part, given as bitcode, in a context of its own.
-static llvm::Error compilePart(llvm::StringRef bitcode, const TargetInfo &target, bool verify,
-                               llvm::SmallVectorImpl<char> &bytes) {
+static llvm::Error compilePart(llvm::StringRef bitcode, const TargetInfo &target,
+                               const ObjectOptions &options, llvm::SmallVectorImpl<char> &bytes) {
+  if (isStopped(options))
+    return failure("stopped");
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "part"), context);
   if (!module)
@@ -124,13 +130,14 @@ static llvm::Error compilePart(llvm::StringRef bitcode, const TargetInfo &target
   auto machine = createTargetMachine(target);
   if (!machine)
     return machine.takeError();
-  return emitCode(**module, **machine, llvm::CodeGenFileType::ObjectFile, verify, bytes);
+  return emitCode(**module, **machine, llvm::CodeGenFileType::ObjectFile, options.verify, bytes);
 }
 
 /// Compiles `module` as `parts` objects on all processors and joins them in an archive. A context
 /// of LLVM belongs to one thread, so the parts travel as bitcode.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileParts(llvm::Module &module, const TargetInfo &target, unsigned parts, bool verify) {
+compileParts(llvm::Module &module, const TargetInfo &target, unsigned parts,
+             const ObjectOptions &options) {
   std::vector<llvm::SmallVector<char, 0>> bitcode, objects(parts);
   auto write = [&](std::unique_ptr<llvm::Module> part) {
     llvm::raw_svector_ostream stream(bitcode.emplace_back());
@@ -142,7 +149,7 @@ compileParts(llvm::Module &module, const TargetInfo &target, unsigned parts, boo
   for (unsigned i = 0; i < parts; ++i)
     pool.async([&, i] {
       llvm::StringRef text(bitcode[i].data(), bitcode[i].size());
-      if (llvm::Error error = compilePart(text, target, verify, objects[i]))
+      if (llvm::Error error = compilePart(text, target, options, objects[i]))
         errors[i] = llvm::toString(std::move(error));
     });
   pool.wait();
@@ -166,6 +173,8 @@ compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &
   passes.addPass(createConvertToLLVMPass());
   if (failed(passes.run(module)))
     return failure("lowering to the LLVM dialect failed");
+  if (isStopped(options))
+    return failure("stopped");
 
   auto machine = createTargetMachine(target);
   if (!machine)
@@ -191,8 +200,10 @@ compileToObject(ModuleOp module, const TargetInfo &target, const ObjectOptions &
     options.assembly->assign(bytes.begin(), bytes.end());
     bytes.clear();
   }
+  if (options.isTextOnly)
+    return nullptr;
   if (unsigned parts = partsOf(*llvmModule); parts > 1)
-    return compileParts(*llvmModule, target, parts, options.verify);
+    return compileParts(*llvmModule, target, parts, options);
   if (llvm::Error error = emitCode(*llvmModule, **machine, llvm::CodeGenFileType::ObjectFile,
                                    options.verify, bytes))
     return error;

@@ -5,6 +5,7 @@
 
 #include "passes/codegen/jit/target_info.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -25,6 +26,10 @@ struct ObjectOptions {
   bool verify = true;              ///< Verify the IR after each pass; for tests and debug builds.
   std::string *llvmIr = nullptr;   ///< If set, receives the LLVM IR as text.
   std::string *assembly = nullptr; ///< If set, receives the machine code as text.
+  bool isTextOnly = false;         ///< Only the texts are made, and no object: the result is null.
+  /// Asked between steps and before each part of a large module, perhaps by several threads: if it
+  /// says so, compiling fails soon.
+  llvm::function_ref<bool()> isStopped = {};
 };
 
 /// Lowers `module` in place (it holds only the LLVM dialect afterwards) and compiles it for

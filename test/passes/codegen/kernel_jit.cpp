@@ -56,4 +56,13 @@ std::vector<TargetInfo> testedTargets() {
   return targets;
 }
 
+bool takesTurn(const TargetInfo &target, int index) {
+#ifdef PDG_SLOW_TESTS
+  return true;
+#else
+  std::vector<TargetInfo> targets = testedTargets();
+  return targets[index % targets.size()].name == target.name;
+#endif
+}
+
 } // namespace pdg::test

@@ -84,6 +84,10 @@ private:
 /// The targets that this processor runs.
 std::vector<TargetInfo> testedTargets();
 
+/// True if `target` is tested with the `index`-th of many random shapes: targets take turns. Slow
+/// tests give every shape to each.
+bool takesTurn(const TargetInfo &target, int index);
+
 /// Bits are compared, except that all NaNs are one value.
 template <typename T> bool sameBits(T x, T y) {
   return std::memcmp(&x, &y, sizeof(T)) == 0 || (x != x && y != y);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 namespace pdg::test {
@@ -43,6 +44,32 @@ TEST_P(ObjectCompilerTest, ShowsLlvmIr) {
   ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
   EXPECT_NE(text.find("define void @nothing"), std::string::npos);
   EXPECT_NE(text.find(GetParam().cpu), std::string::npos);
+}
+
+TEST_P(ObjectCompilerTest, MakesTextsOnly) {
+  KernelJit jit(GetParam());
+  mlir::OpBuilder builder(jit.module().getContext());
+  startFunction(jit.module(), "nothing", {}, builder);
+  std::string text;
+  auto object = compileToObject(jit.module(), GetParam(), {.assembly = &text, .isTextOnly = true});
+  ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
+  EXPECT_EQ(*object, nullptr);
+  EXPECT_NE(text.find("nothing:"), std::string::npos);
+}
+
+// Somebody who no longer wants the object is asked for often enough: also by the parts of a large
+// module.
+TEST_P(ObjectCompilerTest, StopsWhenAsked) {
+  std::atomic<int> asked = 0;
+  auto isStopped = [&] { return ++asked > 1; };
+  KernelJit jit(GetParam());
+  mlir::OpBuilder builder(jit.module().getContext());
+  for (int i = 0; i < 200; ++i)
+    startFunction(jit.module(), "f" + std::to_string(i), {}, builder);
+  auto object = compileToObject(jit.module(), GetParam(), {.isStopped = isStopped});
+  ASSERT_FALSE(bool(object));
+  EXPECT_EQ(llvm::toString(object.takeError()), "stopped");
+  EXPECT_EQ(asked, 3); // After the passes, and for each of two parts.
 }
 
 TEST(ObjectCompiler, ReportsInvalidModules) {
