@@ -7,12 +7,14 @@ everything that ran; the exit status is 0 when nothing failed.
 import argparse
 import concurrent.futures
 import json
+import math
 import os
 import random
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -20,6 +22,7 @@ BUILD = os.path.join(ROOT, "build")
 LIT = "/usr/lib/llvm-22/bin/lit"
 FAST_LIMIT = 60  # seconds for one lit test of the fast suite
 FUZZ_RUNS = 20000  # inputs of the fuzz target in the slow suite: about four minutes
+SHARD = 3  # seconds of one process of a unit test program: more are shared among several
 
 
 class Count:
@@ -77,27 +80,46 @@ def unit_programs(build, slow):
     folder = os.path.join(build, "bin")
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     names = [n for n in names if n.endswith("-tests") and n.endswith("-slow-tests") == slow]
-    programs = [os.path.join(folder, n) for n in names]
-    # The largest runs longest, so it starts first and the others fill the other processors.
-    return sorted(programs, key=os.path.getsize, reverse=True)
+    return [os.path.join(folder, n) for n in names]
 
 
-def run_unit(program, pattern=None, limit=300, env=None):
-    """Runs one GoogleTest program. A crash counts as a failure beside what it reported."""
-    report = os.path.join(BUILD, "test-results", os.path.basename(program) + ".json")
+def report_of(program, index=0, shards=1):
+    """The file in which GoogleTest reports what one process of a program did."""
+    part = f"-{index + 1}-of-{shards}" if shards > 1 else ""
+    return os.path.join(BUILD, "test-results", f"{os.path.basename(program)}{part}.json")
+
+
+def last_times():
+    """Seconds that each unit test program took when all of its tests last ran."""
+    try:
+        with open(os.path.join(BUILD, "test-results", "times.json"), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def run_unit(program, pattern=None, limit=300, env=None, index=0, shards=1):
+    """Runs one GoogleTest program, or the `index`-th part of its tests. A crash counts as a failure
+    beside what it reported. Gives the count and the seconds that its tests took."""
+    report = report_of(program, index, shards)
     os.makedirs(os.path.dirname(report), exist_ok=True)
     if os.path.exists(report):
         os.remove(report)
     command = [program, "--gtest_brief=1", f"--gtest_output=json:{report}"]
     if pattern:
         command.append(f"--gtest_filter=*{pattern}*")
-    status, output = run(command, limit, env)
-    count = Count()
+    env = dict(env or {})
+    if shards > 1:
+        env |= {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(index)}
+    with tempfile.TemporaryDirectory() as folder:  # Tests write files of fixed names.
+        status, output = run(command, limit, {**env, "TEST_TMPDIR": folder})
+    count, seconds_taken = Count(), 0.0
     name = os.path.basename(program)
     if os.path.exists(report):
         with open(report, encoding="utf-8") as file:
-            suites = json.load(file)["testsuites"]
-        for suite in suites:
+            whole = json.load(file)
+        seconds_taken = float(whole["time"].rstrip("s"))
+        for suite in whole["testsuites"]:
             for test in suite["testsuite"]:
                 if test["status"] != "RUN":
                     continue
@@ -111,14 +133,36 @@ def run_unit(program, pattern=None, limit=300, env=None):
         count.add(Count(failed=1, failures=[f"{name}: exit status {status}"]))
     if count.failed:
         print(f"--- {name}\n{output.rstrip()}", flush=True)
-    return count
+    return count, seconds_taken
 
 
-def run_units(pattern):
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        total = Count()
-        for count in pool.map(lambda p: run_unit(p, pattern), unit_programs(BUILD, slow=False)):
+def run_units(pattern, others=()):
+    """Runs the unit test programs, the longest first, each as several processes that share its
+    tests if it is long. `others` are more jobs, each a function that gives a count."""
+    processors = os.cpu_count() or 1
+    times = last_times()
+    jobs = []
+    for program in unit_programs(BUILD, slow=False):
+        # One that never ran may be long.
+        taken = times.get(os.path.basename(program), SHARD * processors)
+        shards = 1 if pattern else min(4 * processors, max(1, math.ceil(taken / SHARD)))
+        jobs += [(taken / shards, program, index, shards) for index in range(shards)]
+    jobs.sort(key=lambda job: job[0], reverse=True)
+    total, now = Count(), {}
+    with concurrent.futures.ThreadPoolExecutor(processors) as pool:
+        parts = [pool.submit(run_unit, program, pattern, index=index, shards=shards)
+                 for _, program, index, shards in jobs]
+        rest = [pool.submit(other) for other in others]
+        for (_, program, _, _), part in zip(jobs, parts):
+            count, taken = part.result()
             total.add(count)
+            name = os.path.basename(program)
+            now[name] = now.get(name, 0) + taken
+        for other in rest:
+            total.add(other.result())
+    if not pattern:
+        with open(os.path.join(BUILD, "test-results", "times.json"), "w", encoding="utf-8") as file:
+            json.dump(now, file)
     return total
 
 
@@ -188,20 +232,31 @@ def run_fast(options):
         started = now
         total.add(count)
 
-    if not options.filter:
-        status, output = run([os.path.join(ROOT, "dev"), "format", "--check"])
-        hint = "\nlay the sources out with: ./dev format"
-        stage("layout", one("layout of the sources", status == 0, output + hint))
+    checks = [] if options.filter else [check_layout, check_documents]
     stage("build", one("build", options.built == 0, "see the messages above"))
     if options.built == 0:
-        stage("unit tests", run_units(options.filter))
+        # The checks are short jobs of one thread: they fill what the unit tests leave free.
+        stage("unit tests" if options.filter else "units, checks",
+              run_units(options.filter, checks))
         stage("lit", run_lit([os.path.join(BUILD, "test")], options.filter))
-    docs = os.path.join(ROOT, "tools", "docs.py")
-    if not options.filter and os.path.exists(docs):
-        status, output = run([sys.executable, docs, "--check", f"--build={BUILD}"])
-        stage("documents", one("documents", status == 0, output))
+    else:
+        for check in checks:
+            stage(check.__name__.replace("check_", ""), check())
+    if not options.filter:
         print(run([sys.executable, os.path.join(ROOT, "tools", "size.py")])[1].rstrip())
     return total
+
+
+def check_layout():
+    status, output = run([os.path.join(ROOT, "dev"), "format", "--check"])
+    hint = "\nlay the sources out with: ./dev format"
+    return one("layout of the sources", status == 0, output + hint)
+
+
+def check_documents():
+    docs = os.path.join(ROOT, "tools", "docs.py")
+    status, output = run([sys.executable, docs, "--check", f"--build={BUILD}"])
+    return one("documents", status == 0, output)
 
 
 def sanitizer_job(preset, targets):
@@ -219,11 +274,13 @@ def sanitizer_job(preset, targets):
         # LLVM's own libraries are not instrumented, so a container that crosses into them looks
         # overrun; and what they keep until the end of the process is not ours to free.
         env = {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0",
-               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+               "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:atexit_sleep_ms=0:suppressions="
+                               f"{ROOT}/test/runtime/transport/tsan.supp"}
         total = Count()
         for name in targets:
             program = os.path.join(folder, "bin", name)
-            total.add(run_unit(program, limit=limit, env=env))
+            total.add(run_unit(program, limit=limit, env=env)[0])
         return total
 
     return job
@@ -281,13 +338,15 @@ def slow_jobs():
         built = os.path.join(BUILD, path)
         jobs[path] = lambda limit, built=built: run_lit([built], params=["slow=1"], limit=limit)
     for program in unit_programs(BUILD, slow=True):
-        jobs[os.path.basename(program)] = lambda limit, p=program: run_unit(p, limit=limit)
+        jobs[os.path.basename(program)] = lambda limit, p=program: run_unit(p, limit=limit)[0]
     # What reads foreign input. The other programs run code that LLVM makes at run time, without
     # what the sanitizers expect before a function.
-    jobs["unit tests with asan"] = sanitizer_job("asan", ["pdg-runtime-tests", "pdg-frontend-tests"])
+    jobs["unit tests with asan"] = sanitizer_job("asan", ["pdg-runtime-tests", "pdg-transport-tests",
+                                                          "pdg-frontend-tests"])
     jobs["fuzz of the front end"] = fuzz_job
     # Threads of ours are in the runtime only; LLVM's, not instrumented, would be reported wrongly.
-    jobs["runtime's unit tests with tsan"] = sanitizer_job("tsan", ["pdg-runtime-tests"])
+    jobs["runtime's unit tests with tsan"] = sanitizer_job("tsan", ["pdg-runtime-tests",
+                                                                   "pdg-transport-tests"])
     return jobs
 
 

@@ -9,7 +9,11 @@
 namespace pdg::test {
 namespace {
 
+#ifdef PDG_SLOW_TESTS
 constexpr size_t kCount = 1 << 17;
+#else
+constexpr size_t kCount = 1 << 14;
+#endif
 
 /// One function of one kind at one width: how to emit it and how to check it when compiled.
 struct Case {

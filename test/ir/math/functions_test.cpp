@@ -14,7 +14,11 @@
 namespace pdg::test {
 namespace {
 
+#ifdef PDG_SLOW_TESTS
 constexpr int kSamples = 1 << 18;
+#else
+constexpr int kSamples = 1 << 15;
+#endif
 
 template <class T> T randomPattern(std::mt19937_64 &random) {
   if constexpr (sizeof(T) == 4)

@@ -23,8 +23,9 @@ namespace pdg {
 namespace {
 
 /// Ops that refuse to be differentiated. Whoever gives one a gradient takes it off.
-const std::set<std::string> kRefuse = {"pdg.contract_leaves", "pdg.sum_leaves",
-                                       "pdg.scatter_leaves", "pdg.join_leaves"};
+const std::set<std::string> kRefuse = {
+    "pdg.contract_leaves", "pdg.sum_leaves", "pdg.scatter_leaves",      "pdg.join_leaves",
+    "pdg.take_row",        "pdg.put_slice",  "pdg.conv2d_weight_leaves"};
 /// Ops whose gradient is zero by their meaning, whatever their values do.
 const std::set<std::string> kStop = {"pdg.stop_gradient"};
 /// Ops that are smooth in a part of the numbers only: a factor for their operands, which are signed

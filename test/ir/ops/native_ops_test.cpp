@@ -52,10 +52,34 @@ void checkCases(TestContext &test, Random &random, ArrayRef<OpCase> cases,
   EXPECT_EQ(difference, "") << explain(difference, cases);
 }
 
-/// Calls `check` with the cases of each module.
-void inModules(ArrayRef<OpCase> cases, llvm::function_ref<void(size_t, ArrayRef<OpCase>)> check) {
-  for (size_t begin = 0; begin < cases.size(); begin += kCasesOfModule)
-    check(begin / kCasesOfModule, cases.slice(begin).take_front(kCasesOfModule));
+/// The modules are shared among this many tests, which may run beside each other.
+constexpr size_t kParts = 12;
+
+class NativeOps : public testing::TestWithParam<size_t> {
+protected:
+  /// Calls `check` with the cases of each module of this part.
+  void inModules(ArrayRef<OpCase> cases, llvm::function_ref<void(size_t, ArrayRef<OpCase>)> check) {
+    for (size_t begin = 0; begin < cases.size(); begin += kCasesOfModule, ++modules_)
+      if (modules_ % kParts == GetParam())
+        check(begin / kCasesOfModule, cases.slice(begin).take_front(kCasesOfModule));
+  }
+
+  TestContext test;
+  Random random{1 + GetParam()};
+
+private:
+  size_t modules_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Parts, NativeOps, testing::Range(size_t(0), kParts));
+
+/// The cases of all ops, made once.
+ArrayRef<OpCase> cases() {
+  static const std::vector<OpCase> all = [] {
+    TestContext test;
+    return allCases(test);
+  }();
+  return all;
 }
 
 bool hasF32(const OpCase &opCase) {
@@ -63,11 +87,9 @@ bool hasF32(const OpCase &opCase) {
                       [](const OperandSpec &operand) { return operand.dtype == DType::F32; });
 }
 
-TEST(NativeOps, GiveTheBitsOfTheInterpreter) {
-  TestContext test;
-  Random random(1);
+TEST_P(NativeOps, GiveTheBitsOfTheInterpreter) {
   std::vector<OpCase> inF32, others;
-  for (const OpCase &opCase : allCases(test))
+  for (const OpCase &opCase : cases())
     (hasF32(opCase) ? inF32 : others).push_back(opCase);
   // The instruction sets take turns, and begin with different ones for f32 and for the others.
   // Kernels of products and convolutions are tested with both, program by program.
@@ -171,11 +193,9 @@ void checkBatches(TestContext &test, Random &random, std::vector<OpCase> cases,
   EXPECT_EQ(difference, "") << explain(difference, cases);
 }
 
-TEST(NativeOps, GiveTheBitsOfTheInterpreterInBatches) {
-  TestContext test;
-  Random random(2);
-  std::vector<OpCase> cases;
-  for (const OpCase &opCase : allCases(test)) {
+TEST_P(NativeOps, GiveTheBitsOfTheInterpreterInBatches) {
+  std::vector<OpCase> batched;
+  for (const OpCase &opCase : cases()) {
     // What sizes do does not depend on types, of which one is enough.
     bool isOther = llvm::any_of(opCase.operands, [](const OperandSpec &operand) {
       return llvm::is_contained(operand.shape, 0) || operand.dtype == DType::F64 ||
@@ -185,10 +205,10 @@ TEST(NativeOps, GiveTheBitsOfTheInterpreterInBatches) {
     for (auto [mark, operand] : llvm::zip(opCase.batched, opCase.operands))
       hasRank &= mark != 'b' || !operand.shape.empty();
     if (!opCase.batched.empty() && hasRank && !isOther)
-      cases.push_back(opCase);
+      batched.push_back(opCase);
   }
-  ASSERT_GT(cases.size(), 100u);
-  inModules(cases, [&](size_t turn, ArrayRef<OpCase> part) {
+  ASSERT_GT(batched.size(), 100u);
+  inModules(batched, [&](size_t turn, ArrayRef<OpCase> part) {
     checkBatches(test, random, part.vec(), targetOfTurn(turn));
   });
 }

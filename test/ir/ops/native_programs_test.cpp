@@ -17,6 +17,8 @@ namespace {
 /// Programs of this many seeds, or of PDG_PROGRAMS "first count".
 constexpr uint64_t kPrograms = 100;
 constexpr int kOps = 20;
+/// The programs are shared among this many tests, which may run beside each other.
+constexpr uint64_t kParts = 4;
 
 std::string writeRows() {
   std::string file = testing::TempDir() + "pdg_op_tests_numbers.csv";
@@ -39,18 +41,22 @@ void checkProgram(TestContext &test, uint64_t seed, const std::string &rowsFile)
   ADD_FAILURE() << "seed " << seed << ": " << difference << test.reports << text;
 }
 
-TEST(NativePrograms, GiveTheBitsOfTheInterpreter) {
+class RandomPrograms : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomPrograms, GiveTheBitsOfTheInterpreter) {
   TestContext test;
   std::string rowsFile = writeRows();
   uint64_t first = 1, count = kPrograms;
   if (const char *choice = std::getenv("PDG_PROGRAMS"))
     std::istringstream(choice) >> first >> count;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  for (uint64_t seed = first + GetParam(); seed < first + count; seed += kParts) {
     checkProgram(test, seed, rowsFile);
     if (testing::Test::HasFailure())
       return;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Parts, RandomPrograms, testing::Range(uint64_t(0), kParts));
 
 /// A text that runs equally in both ways.
 void checkText(const std::string &text, const Tensors &inputs = {}) {
