@@ -33,7 +33,7 @@ Connections::Connections(ProcessOptions options) : options_(std::move(options)) 
   identifyHost(identity_);
   for (Peer peer : allPeers(options_.topology))
     if (shareAnEdge(options_.topology, options_.self, peer)) {
-      pairs_.push_back(std::make_unique<Pair>());
+      pairs_.push_back(std::make_unique<PeerPair>());
       pairs_.back()->peer = peer;
     }
 }
@@ -78,7 +78,7 @@ Connections::~Connections() {
   Clock::time_point deadline = isStopped() ? Clock::now() + kPatience : kNever;
   auto isSettled = [&] {
     return std::all_of(pairs_.begin(), pairs_.end(), [](const auto &pair) {
-      Session *session = pair->session.load(std::memory_order_acquire);
+      PeerSession *session = pair->session.load(std::memory_order_acquire);
       return !session || session->isSettled();
     });
   };
@@ -94,7 +94,7 @@ Connections::~Connections() {
 }
 
 std::shared_ptr<StreamEvents> Connections::meet(NetworkStream &stream) {
-  auto session = std::make_shared<Session>(*this, std::nullopt);
+  auto session = std::make_shared<PeerSession>(*this, std::nullopt);
   session->begin(stream);
   std::lock_guard lock(mutex_);
   sessions_.push_back(session);
@@ -108,7 +108,7 @@ absl::Status Connections::dial(const std::map<Peer, std::string> &addresses) {
     auto address = addresses.find(pair->peer);
     if (address == addresses.end())
       return absl::InvalidArgumentError(absl::StrCat("no address of ", nameOf(pair->peer)));
-    auto session = std::make_shared<Session>(*this, pair->peer);
+    auto session = std::make_shared<PeerSession>(*this, pair->peer);
     {
       std::lock_guard lock(mutex_);
       sessions_.push_back(session);
@@ -133,10 +133,10 @@ absl::Status Connections::connectAll(const std::map<Peer, std::string> &addresse
   absl::Status status = dial(addresses);
   Clock::time_point deadline = Clock::now() + options_.connectLimit;
   auto hasFailed = [&] { return isStopped() || hasFailedToConnect_; };
-  auto needsChoice = [&](const std::unique_ptr<Pair> &pair) {
-    Session *session = pair->session.load(std::memory_order_acquire);
+  auto needsChoice = [&](const std::unique_ptr<PeerPair> &pair) {
+    PeerSession *session = pair->session.load(std::memory_order_acquire);
     return session && dials(options_.self, pair->peer) &&
-           session->phase() == Session::Phase::Choosing;
+           session->phase() == PeerSession::Phase::Choosing;
   };
   for (bool isConnected = false; status.ok() && !isConnected;) {
     bool isInTime = waitFor(
@@ -174,8 +174,8 @@ absl::Status Connections::failedToConnect() {
                                                   absl::StrJoin(missing, ", ")));
 }
 
-void Connections::chooseWay(Pair &pair) {
-  Session &session = *pair.session.load(std::memory_order_acquire);
+void Connections::chooseWay(PeerPair &pair) {
+  PeerSession &session = *pair.session.load(std::memory_order_acquire);
   std::string reason = whyNotShared(identity_, session.other());
   if (reason.empty()) {
     auto memory = sharing_->offer(session.other().sharingSocket, pair.peer);
@@ -189,8 +189,9 @@ void Connections::chooseWay(Pair &pair) {
   session.choose(false, reason);
 }
 
-absl::Status Connections::chosen(Session &session, bool sharesMemory, const std::string &reason) {
-  Pair &pair = *find(session.other().peer);
+absl::Status Connections::chosen(PeerSession &session, bool sharesMemory,
+                                 const std::string &reason) {
+  PeerPair &pair = *find(session.other().peer);
   if (!sharesMemory) {
     useStream(pair, reason);
     return absl::OkStatus();
@@ -204,30 +205,30 @@ absl::Status Connections::chosen(Session &session, bool sharesMemory, const std:
   return absl::OkStatus();
 }
 
-void Connections::useStream(Pair &pair, const std::string &why) {
-  Session &session = *pair.session.load(std::memory_order_acquire);
+void Connections::useStream(PeerPair &pair, const std::string &why) {
+  PeerSession &session = *pair.session.load(std::memory_order_acquire);
   pair.link = std::make_unique<StreamLink>(options_.topology, session.lanes(), session.stream());
   say(absl::StrCat(nameOf(options_.self), " and ", nameOf(pair.peer), " share no memory: ", why));
 }
 
-void Connections::useMemory(Pair &pair, SharedPair memory) {
+void Connections::useMemory(PeerPair &pair, SharedPair memory) {
   pair.link =
       std::make_unique<SharedLink>(options_.topology, options_.self, pair.peer, std::move(memory));
   say(absl::StrCat(nameOf(options_.self), " and ", nameOf(pair.peer), " share memory"));
 }
 
-absl::Status Connections::admit(Session &session, Peer peer) {
-  Pair *pair = find(peer);
+absl::Status Connections::admit(PeerSession &session, Peer peer) {
+  PeerPair *pair = find(peer);
   if (!pair || !dials(peer, options_.self))
     return absl::PermissionDeniedError(
         absl::StrCat(nameOf(options_.self), " expects no connection from ", nameOf(peer)));
-  Session *none = nullptr;
+  PeerSession *none = nullptr;
   if (!pair->session.compare_exchange_strong(none, &session))
     return absl::AlreadyExistsError(absl::StrCat(nameOf(peer), " is connected already"));
   return absl::OkStatus();
 }
 
-void Connections::refused(Session &session, const absl::Status &why, bool isFinal) {
+void Connections::refused(PeerSession &session, const absl::Status &why, bool isFinal) {
   std::optional<Peer> dialled;
   for (auto &pair : pairs_)
     if (pair->session.load(std::memory_order_acquire) == &session)
@@ -244,8 +245,8 @@ void Connections::refused(Session &session, const absl::Status &why, bool isFina
   hasFailedToConnect_ = true;
 }
 
-void Connections::lost(Session &session, const std::string &why) {
-  Pair &pair = *find(session.other().peer);
+void Connections::lost(PeerSession &session, const std::string &why) {
+  PeerPair &pair = *find(session.other().peer);
   absl::Status cause = absl::UnavailableError(
       absl::StrCat(nameOf(pair.peer), " was lost: ", why, describeMissing(pair)));
   // All that were connected see it at the same time, each with another message missing. The first
@@ -265,7 +266,7 @@ void Connections::lost(Session &session, const std::string &why) {
     });
 }
 
-std::string Connections::describeMissing(const Pair &pair) {
+std::string Connections::describeMissing(const PeerPair &pair) {
   // The edges of a step are used equally often, so the first that is one behind comes next. Others,
   // on which a message is rare, are further behind.
   std::vector<std::pair<int64_t, uint32_t>> counts;
@@ -288,7 +289,7 @@ std::string Connections::describeMissing(const Pair &pair) {
 }
 
 void Connections::stop(const absl::Status &cause) {
-  std::vector<std::shared_ptr<Session>> sessions;
+  std::vector<std::shared_ptr<PeerSession>> sessions;
   {
     std::lock_guard lock(mutex_);
     if (!cause_.ok())
@@ -298,7 +299,7 @@ void Connections::stop(const absl::Status &cause) {
   }
   isStopped_.store(true, std::memory_order_release);
   for (auto &session : sessions)
-    if (session->phase() == Session::Phase::Open)
+    if (session->phase() == PeerSession::Phase::Open)
       session->sendStop(cause);
   ring(*bell_);
 }
@@ -316,7 +317,7 @@ void Connections::finish() {
       pair->session.load(std::memory_order_acquire)->sendFinish();
 }
 
-Pair *Connections::find(Peer peer) {
+PeerPair *Connections::find(Peer peer) {
   for (auto &pair : pairs_)
     if (pair->peer == peer)
       return pair.get();

@@ -5,8 +5,8 @@
 
 #include "runtime/transport/wire/doorbell.h"
 #include "runtime/transport/wire/link.h"
+#include "runtime/transport/wire/peer_session.h"
 #include "runtime/transport/wire/process_exchange.h"
-#include "runtime/transport/wire/session.h"
 #include "runtime/transport/wire/sharing.h"
 
 #include <mutex>
@@ -16,16 +16,16 @@
 namespace pdg {
 
 /// One other process that this one shares an edge with.
-struct Pair {
+struct PeerPair {
   Peer peer;
   /// Set when the other process is known to be there; then it stays.
-  std::atomic<Session *> session = nullptr;
+  std::atomic<PeerSession *> session = nullptr;
   /// Set before the session is open.
   std::unique_ptr<Link> link;
 
   bool isOpen() const {
-    Session *known = session.load(std::memory_order_acquire);
-    return known && known->phase() == Session::Phase::Open;
+    PeerSession *known = session.load(std::memory_order_acquire);
+    return known && known->phase() == PeerSession::Phase::Open;
   }
 };
 
@@ -39,7 +39,7 @@ public:
   absl::Status connect(const std::map<Peer, std::string> &addresses);
 
   /// The pair with `peer`; null if there is no edge between.
-  Pair *find(Peer peer);
+  PeerPair *find(Peer peer);
 
   DoorbellWord &bell() { return *bell_; }
 
@@ -53,14 +53,14 @@ public:
 
   const Topology &topology() const override { return options_.topology; }
   const Identity &identity() const override { return identity_; }
-  absl::Status admit(Session &session, Peer peer) override;
-  absl::Status chosen(Session &session, bool sharesMemory, const std::string &reason) override;
-  void refused(Session &session, const absl::Status &why, bool isFinal) override;
-  void arrived(Session &session, int64_t edge) override {
+  absl::Status admit(PeerSession &session, Peer peer) override;
+  absl::Status chosen(PeerSession &session, bool sharesMemory, const std::string &reason) override;
+  void refused(PeerSession &session, const absl::Status &why, bool isFinal) override;
+  void arrived(PeerSession &session, int64_t edge) override {
     find(session.other().peer)->link->arrived(edge);
   }
   void fail(const absl::Status &cause) override { stop(cause); }
-  void lost(Session &session, const std::string &why) override;
+  void lost(PeerSession &session, const std::string &why) override;
   void changed() override { ring(*bell_); }
 
 private:
@@ -69,12 +69,12 @@ private:
   void openSharing();
   std::shared_ptr<StreamEvents> meet(NetworkStream &stream);
   absl::Status dial(const std::map<Peer, std::string> &addresses);
-  void chooseWay(Pair &pair);
+  void chooseWay(PeerPair &pair);
   absl::Status connectAll(const std::map<Peer, std::string> &addresses);
   absl::Status failedToConnect();
-  void useStream(Pair &pair, const std::string &why);
-  void useMemory(Pair &pair, SharedPair memory);
-  std::string describeMissing(const Pair &pair);
+  void useStream(PeerPair &pair, const std::string &why);
+  void useMemory(PeerPair &pair, SharedPair memory);
+  std::string describeMissing(const PeerPair &pair);
   void say(const std::string &text);
 
   const ProcessOptions options_;
@@ -84,7 +84,7 @@ private:
   /// The shared one, if there is one.
   DoorbellWord ownBell_;
   DoorbellWord *bell_ = &ownBell_;
-  std::vector<std::unique_ptr<Pair>> pairs_;
+  std::vector<std::unique_ptr<PeerPair>> pairs_;
 
   std::atomic<bool> isStopped_ = false;
   std::atomic<bool> hasFailedToConnect_ = false;
@@ -94,7 +94,7 @@ private:
   // Guarded by mutex_, to the end.
   absl::Status cause_;
   absl::Status connectError_;
-  std::vector<std::shared_ptr<Session>> sessions_;
+  std::vector<std::shared_ptr<PeerSession>> sessions_;
 
   /// Waits for another process to say what it and this one saw.
   std::jthread secondVoice_;

@@ -50,14 +50,16 @@ private:
   /// One process that sends on an edge, and whether its last message is in the program's hands.
   struct Incoming {
     Peer peer;
-    Pair *pair;
+    PeerPair *pair;
     bool isHeld;
 
     bool hasMessage(int64_t edge) const { return pair->link->hasMessage(edge, isHeld ? 1 : 0); }
     bool hasFinished() const { return sessionOf(*pair).lanes().hasFinished(); }
   };
 
-  static Session &sessionOf(Pair &pair) { return *pair.session.load(std::memory_order_acquire); }
+  static PeerSession &sessionOf(PeerPair &pair) {
+    return *pair.session.load(std::memory_order_acquire);
+  }
 
   absl::Status checkEdge(int64_t edge) const {
     if (edge < 0 || edge >= static_cast<int64_t>(incoming_.size()))
@@ -71,7 +73,7 @@ private:
                      "' does not lead from ", nameOf(from), " to ", nameOf(to)));
   }
 
-  absl::StatusOr<Pair *> findReceiver(int64_t edge, Peer to) const {
+  absl::StatusOr<PeerPair *> findReceiver(int64_t edge, Peer to) const {
     if (absl::Status status = checkEdge(edge); !status.ok())
       return status;
     if (!connects(topology().edges[static_cast<size_t>(edge)], self(), to) ||
@@ -97,7 +99,7 @@ private:
 
 absl::StatusOr<Link *> ProcessEnd::awaitCredit(int64_t edge, Peer to,
                                                std::span<const int64_t> sizes) {
-  absl::StatusOr<Pair *> pair = findReceiver(edge, to);
+  absl::StatusOr<PeerPair *> pair = findReceiver(edge, to);
   if (!pair.ok())
     return pair.status();
   absl::Status status = checkSizes(topology().edges[static_cast<size_t>(edge)], sizes);
@@ -134,7 +136,7 @@ absl::StatusOr<char *> ProcessEnd::reserve(int64_t edge, Peer to, std::span<cons
 }
 
 absl::Status ProcessEnd::commit(int64_t edge, Peer to) {
-  absl::StatusOr<Pair *> pair = findReceiver(edge, to);
+  absl::StatusOr<PeerPair *> pair = findReceiver(edge, to);
   if (!pair.ok())
     return pair.status();
   if (connections_->isStopped())

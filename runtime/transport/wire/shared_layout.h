@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/transport/exchange.h"
-#include "runtime/transport/wire/frame.h"
+#include "runtime/transport/wire/wire_frame.h"
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace pdg {
 /// The sizes of the message in a slot.
 struct alignas(64) SharedSlotHeader {
   uint32_t rank;
-  int64_t sizes[Frame::kMaxRank];
+  int64_t sizes[WireFrame::kMaxRank];
 };
 
 /// One counter, alone on its cache line. Has one writer: the process that owns the memory.

@@ -110,7 +110,8 @@ absl::StatusOr<TensorView> SharedLink::take(int64_t edge) {
         absl::StrCat("edge '", info.name, "': more messages than its depth"));
   // Copied first, then checked: the other process could change them in between.
   SharedSlotHeader header = lane.headers[number % lane.depth];
-  lane.sizes.assign(header.sizes, header.sizes + std::min<size_t>(header.rank, Frame::kMaxRank));
+  lane.sizes.assign(header.sizes,
+                    header.sizes + std::min<size_t>(header.rank, WireFrame::kMaxRank));
   if (absl::Status status = checkSizes(info, lane.sizes); !status.ok())
     return status;
   return TensorView{lane.slots + (number % lane.depth) * lane.stride, lane.sizes};

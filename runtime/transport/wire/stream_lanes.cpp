@@ -21,7 +21,7 @@ absl::Status StreamLanes::accept(std::span<const std::string_view> pieces) {
   completed_.clear();
   hasNews_ = false;
   do {
-    absl::StatusOr<Frame> frame = readFrame(reader);
+    absl::StatusOr<WireFrame> frame = readFrame(reader);
     absl::Status status = frame.status();
     if (status.ok()) {
       switch (frame->kind) {
@@ -53,7 +53,7 @@ absl::Status StreamLanes::accept(std::span<const std::string_view> pieces) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<IncomingLane *> StreamLanes::findIncoming(const Frame &frame) const {
+absl::StatusOr<IncomingLane *> StreamLanes::findIncoming(const WireFrame &frame) const {
   if (frame.edge >= incoming_.size())
     return absl::InvalidArgumentError(
         absl::StrCat("a message of edge ", frame.edge, ", but there are ", incoming_.size()));
@@ -71,7 +71,7 @@ absl::StatusOr<IncomingLane *> StreamLanes::findIncoming(const Frame &frame) con
   return lane;
 }
 
-absl::Status StreamLanes::acceptTensor(const Frame &frame, ByteReader &reader) {
+absl::Status StreamLanes::acceptTensor(const WireFrame &frame, ByteReader &reader) {
   absl::StatusOr<IncomingLane *> lane = findIncoming(frame);
   if (!lane.ok())
     return lane.status();
@@ -103,7 +103,7 @@ absl::Status StreamLanes::acceptTensor(const Frame &frame, ByteReader &reader) {
   return take(frame.edge, **lane, reader);
 }
 
-absl::Status StreamLanes::acceptPiece(const Frame &frame, ByteReader &reader) {
+absl::Status StreamLanes::acceptPiece(const WireFrame &frame, ByteReader &reader) {
   absl::StatusOr<IncomingLane *> lane = findIncoming(frame);
   if (!lane.ok())
     return lane.status();
@@ -131,7 +131,7 @@ absl::Status StreamLanes::take(int64_t edge, IncomingLane &lane, ByteReader &rea
   return absl::OkStatus();
 }
 
-absl::Status StreamLanes::acceptCredit(const Frame &frame) {
+absl::Status StreamLanes::acceptCredit(const WireFrame &frame) {
   OutgoingLane *lane = frame.edge < outgoing_.size() ? outgoing_[frame.edge].get() : nullptr;
   if (!lane)
     return absl::InvalidArgumentError(
@@ -151,7 +151,7 @@ absl::Status StreamLanes::acceptCredit(const Frame &frame) {
   return absl::OkStatus();
 }
 
-absl::Status StreamLanes::acceptStop(const Frame &frame, ByteReader &reader) {
+absl::Status StreamLanes::acceptStop(const WireFrame &frame, ByteReader &reader) {
   constexpr uint64_t kMaxText = 1 << 16;
   auto code = static_cast<absl::StatusCode>(frame.number);
   if (frame.number == 0 ||

@@ -5,8 +5,8 @@
 
 #include "runtime/transport/buffer.h"
 #include "runtime/transport/exchange.h"
-#include "runtime/transport/wire/frame.h"
 #include "runtime/transport/wire/leaving.h"
+#include "runtime/transport/wire/wire_frame.h"
 
 #include <atomic>
 #include <memory>
@@ -98,12 +98,12 @@ public:
   const absl::Status &stopCause() const { return stopCause_; }
 
 private:
-  absl::Status acceptTensor(const Frame &frame, ByteReader &reader);
-  absl::Status acceptPiece(const Frame &frame, ByteReader &reader);
-  absl::Status acceptCredit(const Frame &frame);
-  absl::Status acceptStop(const Frame &frame, ByteReader &reader);
+  absl::Status acceptTensor(const WireFrame &frame, ByteReader &reader);
+  absl::Status acceptPiece(const WireFrame &frame, ByteReader &reader);
+  absl::Status acceptCredit(const WireFrame &frame);
+  absl::Status acceptStop(const WireFrame &frame, ByteReader &reader);
   absl::Status take(int64_t edge, IncomingLane &lane, ByteReader &reader);
-  absl::StatusOr<IncomingLane *> findIncoming(const Frame &frame) const;
+  absl::StatusOr<IncomingLane *> findIncoming(const WireFrame &frame) const;
 
   const Topology &topology_;
   std::vector<std::unique_ptr<OutgoingLane>> outgoing_;

@@ -47,7 +47,7 @@ absl::Status StreamLink::commit(int64_t edge) {
 void StreamLink::post(int64_t edge, TensorView value) {
   OutgoingLane &lane = *lanes_.outgoing(edge);
   OutgoingLane::Slot &slot = lane.next();
-  Frame frame;
+  WireFrame frame;
   frame.dtype = topology_.edges[static_cast<size_t>(edge)].dtype;
   frame.rank = static_cast<uint8_t>(value.sizes.size());
   frame.edge = static_cast<uint32_t>(edge);
@@ -84,7 +84,7 @@ void StreamLink::appendCredits(std::string &bytes) {
     int64_t edge = dueCredits_.back();
     dueCredits_.pop_back();
     IncomingLane &lane = *lanes_.incoming(edge);
-    Frame frame;
+    WireFrame frame;
     frame.kind = FrameKind::Credit;
     frame.edge = static_cast<uint32_t>(edge);
     frame.number = lane.credited = lane.released.load(std::memory_order_relaxed);

@@ -1,8 +1,8 @@
 // Connections that must not come about, and what happens when processes come, go and misbehave.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transport/wire/frame.h"
 #include "runtime/transport/wire/grpc_network.h"
 #include "runtime/transport/wire/identity.h"
+#include "runtime/transport/wire/wire_frame.h"
 #include "test/runtime/transport/process_cluster.h"
 
 #include <absl/strings/match.h>

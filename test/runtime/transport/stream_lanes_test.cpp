@@ -26,14 +26,14 @@ Topology twoEdges() {
   return {1, 1, {gradient, parameter}};
 }
 
-std::string bytesOf(const Frame &frame, const std::string &payload = "") {
+std::string bytesOf(const WireFrame &frame, const std::string &payload = "") {
   std::string bytes;
   appendFrame(frame, bytes);
   return bytes + payload;
 }
 
-Frame tensor(uint32_t edge, uint32_t number, std::vector<int64_t> sizes) {
-  Frame frame;
+WireFrame tensor(uint32_t edge, uint32_t number, std::vector<int64_t> sizes) {
+  WireFrame frame;
   frame.edge = edge;
   frame.number = number;
   frame.rank = static_cast<uint8_t>(sizes.size());
@@ -41,8 +41,8 @@ Frame tensor(uint32_t edge, uint32_t number, std::vector<int64_t> sizes) {
   return frame;
 }
 
-Frame other(FrameKind kind, uint32_t edge = 0, uint32_t number = 0, uint64_t offset = 0) {
-  Frame frame;
+WireFrame other(FrameKind kind, uint32_t edge = 0, uint32_t number = 0, uint64_t offset = 0) {
+  WireFrame frame;
   frame.kind = kind;
   frame.edge = edge;
   frame.number = number;
@@ -109,7 +109,7 @@ TEST_F(StreamLanesTest, RefusesWhatWasNotDeclared) {
   EXPECT_EQ(refusal(bytesOf(other(FrameKind::Stop))), "a stop without a cause");
   EXPECT_EQ(refusal("abc"), "expects a frame of 20 bytes or more, got 3");
   EXPECT_EQ(refusal(std::string(20, '\0')), "expects a kind of frame, got 0");
-  Frame wrongType = tensor(0, 0, {2, 2});
+  WireFrame wrongType = tensor(0, 0, {2, 2});
   wrongType.dtype = DType::I32;
   EXPECT_EQ(refusal(bytesOf(wrongType, sixteen)),
             "edge 'gradient': expects f32[2, ?], got i32[2, 2]");

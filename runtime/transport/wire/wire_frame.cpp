@@ -1,6 +1,6 @@
 // Frames as bytes: kind, type, rank, 0, edge, number, offset, sizes.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transport/wire/frame.h"
+#include "runtime/transport/wire/wire_frame.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -31,7 +31,7 @@ template <typename T> T load(const unsigned char *bytes) {
 
 } // namespace
 
-void appendFrame(const Frame &frame, std::string &bytes) {
+void appendFrame(const WireFrame &frame, std::string &bytes) {
   append(static_cast<uint8_t>(frame.kind), bytes);
   append(static_cast<uint8_t>(frame.dtype), bytes);
   append(frame.rank, bytes);
@@ -66,19 +66,19 @@ void ByteReader::read(void *place, uint64_t size) {
   }
 }
 
-absl::StatusOr<Frame> readFrame(ByteReader &reader) {
+absl::StatusOr<WireFrame> readFrame(ByteReader &reader) {
   // A piece of memory may end anywhere, in the middle of a number too.
-  unsigned char bytes[Frame::kMaxRank * sizeof(int64_t)];
-  if (reader.left() < Frame::kFixedBytes)
-    return absl::InvalidArgumentError(absl::StrCat("expects a frame of ", Frame::kFixedBytes,
+  unsigned char bytes[WireFrame::kMaxRank * sizeof(int64_t)];
+  if (reader.left() < WireFrame::kFixedBytes)
+    return absl::InvalidArgumentError(absl::StrCat("expects a frame of ", WireFrame::kFixedBytes,
                                                    " bytes or more, got ", reader.left()));
-  reader.read(bytes, Frame::kFixedBytes);
+  reader.read(bytes, WireFrame::kFixedBytes);
   if (bytes[0] < static_cast<uint8_t>(FrameKind::Tensor) ||
       bytes[0] > static_cast<uint8_t>(FrameKind::FinishSeen))
     return absl::InvalidArgumentError(absl::StrCat("expects a kind of frame, got ", bytes[0]));
-  if (bytes[1] >= kTypes || bytes[2] > Frame::kMaxRank || bytes[3] != 0)
+  if (bytes[1] >= kTypes || bytes[2] > WireFrame::kMaxRank || bytes[3] != 0)
     return absl::InvalidArgumentError("expects a type and a rank, got other bytes");
-  Frame frame;
+  WireFrame frame;
   frame.kind = static_cast<FrameKind>(bytes[0]);
   frame.dtype = static_cast<DType>(bytes[1]);
   frame.rank = bytes[2];

@@ -1,5 +1,5 @@
 // The handshake, and what is done with the frames that follow. SPDX-License-Identifier: Apache-2.0
-#include "runtime/transport/wire/session.h"
+#include "runtime/transport/wire/peer_session.h"
 
 #include "runtime/base/text.h"
 
@@ -8,18 +8,18 @@
 
 namespace pdg {
 
-void Session::begin(NetworkStream &stream) {
+void PeerSession::begin(NetworkStream &stream) {
   stream_ = &stream;
   if (dialled_)
     say({.hello = host_.identity()});
 }
 
-void Session::say(const HandshakeMessage &message) {
+void PeerSession::say(const HandshakeMessage &message) {
   StreamMessage bytes{.head = encode(message)};
   stream_->write({&bytes, 1});
 }
 
-void Session::onMessage(std::span<const std::string_view> pieces) {
+void PeerSession::onMessage(std::span<const std::string_view> pieces) {
   if (phase() == Phase::Open)
     return onFrames(pieces);
   if (phase() == Phase::Ended)
@@ -34,7 +34,7 @@ void Session::onMessage(std::span<const std::string_view> pieces) {
   host_.changed();
 }
 
-absl::Status Session::onHandshake(const HandshakeMessage &message) {
+absl::Status PeerSession::onHandshake(const HandshakeMessage &message) {
   using Kind = HandshakeMessage::Kind;
   if (message.kind == Kind::Refusal) {
     phase_.store(Phase::Ended, std::memory_order_release);
@@ -51,7 +51,7 @@ absl::Status Session::onHandshake(const HandshakeMessage &message) {
   return status;
 }
 
-absl::Status Session::onHello(const Identity &hello) {
+absl::Status PeerSession::onHello(const Identity &hello) {
   bool isFinal = false;
   absl::Status status = checkIdentity(host_.identity(), hello, isFinal);
   if (status.ok() && dialled_ && hello.peer != *dialled_)
@@ -72,7 +72,7 @@ absl::Status Session::onHello(const Identity &hello) {
   return absl::OkStatus();
 }
 
-void Session::refuse(const absl::Status &why, bool isFinal) {
+void PeerSession::refuse(const absl::Status &why, bool isFinal) {
   phase_.store(Phase::Ended, std::memory_order_release);
   say({.kind = HandshakeMessage::Kind::Refusal,
        .flag = isFinal,
@@ -80,7 +80,7 @@ void Session::refuse(const absl::Status &why, bool isFinal) {
   host_.refused(*this, why, isFinal);
 }
 
-void Session::choose(bool sharesMemory, const std::string &reason) {
+void PeerSession::choose(bool sharesMemory, const std::string &reason) {
   // The answer to the choice may be tensors.
   Phase expected = Phase::Choosing;
   if (!phase_.compare_exchange_strong(expected, Phase::Open, std::memory_order_acq_rel))
@@ -88,7 +88,7 @@ void Session::choose(bool sharesMemory, const std::string &reason) {
   say({.kind = HandshakeMessage::Kind::Choice, .flag = sharesMemory, .reason = reason});
 }
 
-void Session::onFrames(std::span<const std::string_view> pieces) {
+void PeerSession::onFrames(std::span<const std::string_view> pieces) {
   absl::Status status = lanes_->accept(pieces);
   if (!status.ok()) {
     host_.fail(absl::Status(status.code(),
@@ -111,7 +111,7 @@ void Session::onFrames(std::span<const std::string_view> pieces) {
     host_.changed();
 }
 
-void Session::onEnd(const std::string &why) {
+void PeerSession::onEnd(const std::string &why) {
   Phase was = phase_.exchange(Phase::Ended, std::memory_order_acq_rel);
   if (was == Phase::Open && !lanes_->hasFinished())
     host_.lost(*this, absl::StrContains(why, "keepalive") ? "it stopped answering"
@@ -121,7 +121,8 @@ void Session::onEnd(const std::string &why) {
   host_.changed();
 }
 
-void Session::sendFrame(FrameKind kind, uint32_t number, const std::string &payload, bool isLast) {
+void PeerSession::sendFrame(FrameKind kind, uint32_t number, const std::string &payload,
+                            bool isLast) {
   StreamMessage message;
   appendFrame({.kind = kind, .number = number}, message.head);
   message.head += payload;
@@ -131,15 +132,15 @@ void Session::sendFrame(FrameKind kind, uint32_t number, const std::string &payl
     stream_->write({&message, 1});
 }
 
-void Session::sendFinish() { sendFrame(FrameKind::Finish); }
+void PeerSession::sendFinish() { sendFrame(FrameKind::Finish); }
 
-void Session::sendStop(const absl::Status &cause) {
+void PeerSession::sendStop(const absl::Status &cause) {
   constexpr size_t kMaxText = 1 << 15;
   sendFrame(FrameKind::Stop, static_cast<uint32_t>(cause.code()),
             std::string(toStd(cause.message()).substr(0, kMaxText)), true);
 }
 
-bool Session::isSettled() const {
+bool PeerSession::isSettled() const {
   Phase now = phase();
   if (now != Phase::Open)
     return true;

@@ -32,7 +32,7 @@ enum class FrameKind : uint8_t {
 };
 
 /// The fields of a frame, all 32 bits or less but sizes and offset. What a kind does not use is 0.
-struct Frame {
+struct WireFrame {
   static constexpr size_t kMaxRank = 16;
   /// The bytes before the sizes.
   static constexpr size_t kFixedBytes = 20;
@@ -57,7 +57,7 @@ struct Frame {
 };
 
 /// Appends the bytes of `frame`, little-endian on every machine.
-void appendFrame(const Frame &frame, std::string &bytes);
+void appendFrame(const WireFrame &frame, std::string &bytes);
 
 /// The bytes of a message that lie in several pieces of memory, read from the front.
 class ByteReader {
@@ -78,6 +78,6 @@ private:
 
 /// Reads one frame, up to its payload. InvalidArgument if the bytes are none, whatever they are;
 /// that edge, sizes and numbers make sense is for others to check.
-absl::StatusOr<Frame> readFrame(ByteReader &reader);
+absl::StatusOr<WireFrame> readFrame(ByteReader &reader);
 
 } // namespace pdg

@@ -12,7 +12,7 @@
 
 namespace pdg {
 
-class Session;
+class PeerSession;
 
 /// What a session needs of the exchange it belongs to. Called by the network's thread.
 class SessionHost {
@@ -23,35 +23,36 @@ public:
   virtual const Identity &identity() const = 0;
 
   /// A process has connected to us: is it expected? Then the session is its.
-  virtual absl::Status admit(Session &session, Peer peer) = 0;
+  virtual absl::Status admit(PeerSession &session, Peer peer) = 0;
 
   /// The process that dialled wants to share memory (or not, for a reason). An error ends the
   /// stream.
-  virtual absl::Status chosen(Session &session, bool sharesMemory, const std::string &reason) = 0;
+  virtual absl::Status chosen(PeerSession &session, bool sharesMemory,
+                              const std::string &reason) = 0;
 
   /// The handshake ended without a connection. `isFinal`: trying again is of no use.
-  virtual void refused(Session &session, const absl::Status &why, bool isFinal) = 0;
+  virtual void refused(PeerSession &session, const absl::Status &why, bool isFinal) = 0;
 
   /// A message of the edge came.
-  virtual void arrived(Session &session, int64_t edge) = 0;
+  virtual void arrived(PeerSession &session, int64_t edge) = 0;
 
   /// The run has failed.
   virtual void fail(const absl::Status &cause) = 0;
 
   /// The other process is no longer there, without having finished.
-  virtual void lost(Session &session, const std::string &why) = 0;
+  virtual void lost(PeerSession &session, const std::string &why) = 0;
 
   /// Something a thread may wait for has changed.
   virtual void changed() = 0;
 };
 
 /// A stream's state. The network's thread drives it; others look.
-class Session : public StreamEvents {
+class PeerSession : public StreamEvents {
 public:
   enum class Phase { Greeting, Choosing, Open, Ended };
 
   /// For a stream that `expected` is dialled by, or any process dialled. `host` outlives this.
-  Session(SessionHost &host, std::optional<Peer> expected) : host_(host), dialled_(expected) {}
+  PeerSession(SessionHost &host, std::optional<Peer> expected) : host_(host), dialled_(expected) {}
 
   /// The stream, to be told before anything arrives. A dialled one is greeted here.
   void begin(NetworkStream &stream);
