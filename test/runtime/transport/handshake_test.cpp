@@ -1,5 +1,6 @@
 // Connections that must not come about, and what happens when processes come, go and misbehave.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/mix.h"
 #include "runtime/transport/wire/grpc_network.h"
 #include "runtime/transport/wire/identity.h"
 #include "runtime/transport/wire/wire_frame.h"
@@ -175,6 +176,15 @@ TEST(Handshake, ReadsOnlyItsMessages) {
   auto message = decodeHandshake(encode({.hello = self}));
   ASSERT_TRUE(message.ok());
   EXPECT_EQ(message->hello.peer, self.peer);
+  // Damaged ones are refused or are some other message, and end nothing.
+  const std::string good = encode({.hello = self});
+  for (uint64_t i = 0; i < 2000; ++i) {
+    std::string bytes = good;
+    bytes[drawBelow(i, 0, bytes.size())] = static_cast<char>(drawBelow(i, 1, 256));
+    bytes.resize(drawBelow(i, 2, bytes.size() + 1));
+    if (auto damaged = decodeHandshake(bytes); damaged.ok())
+      EXPECT_LE(damaged->hello.peer.kind, PeerKind::Server);
+  }
   Identity later = self;
   later.version = kProtocolVersion + 1;
   bool isFinal = false;
