@@ -47,6 +47,31 @@ def SimplifySizes : Pass<"pdg-simplify-sizes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def SendRows : Pass<"pdg-send-rows", "::mlir::ModuleOp"> {
+  let summary = "Marks what works on few rows of a large table, so that rows travel";
+  let description = [{
+    A batch touches few rows of an embedding table. Reading them (an op whose indices are checked
+    against axis 0 of a variable) and adding their gradients (`ScatterOpInterface`) is marked
+    `pdg.whole` if the rows have less than half of the bytes of the table: pdg-split-batch then makes
+    it of the whole batch, and pdg-place-variables finds that the cheapest place is where the table
+    is. Indices and rows travel, both ways, instead of the table and its gradient; the update stays
+    dense. Runs before pdg-split-batch; depends on the program alone, so that the bits do not depend
+    on the cluster.
+
+    Input:
+    ```mlir
+    %table = pdg.read <"w"> : tensor<1000x4xf32>
+    %rows = pdg.gather %table, %ids : tensor<1000x4xf32>, tensor<8xi64>
+    ```
+    Output:
+    ```mlir
+    %table = pdg.read <"w"> : tensor<1000x4xf32>
+    %rows = pdg.gather %table, %ids {pdg.whole} : tensor<1000x4xf32>, tensor<8xi64>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def SplitBatch : Pass<"pdg-split-batch", "::mlir::ModuleOp"> {
   let summary = "Cuts the batches of a program into slices and joins partial sums";
   let description = [{
@@ -158,8 +183,8 @@ def PlaceVariables : Pass<"pdg-place-variables", "::mlir::ModuleOp"> {
 
     What belongs to an update is found by def-use: of the ways to divide the ops between trainers and
     servers, the one in which the fewest bytes cross, and of equal ones the one with the most on
-    servers. An op can be on a server if its result is the same on all trainers and it is element-wise
-    or computes from what servers have: states and joined values. Tensors that flow between ops of
+    servers. An op can be on a server if its result is the same on all trainers and it is element-wise,
+    a reduction or an addition of rows, or computes from what servers have: states and joined values. Tensors that flow between ops of
     servers keep these, and the variables that they touch, together; so do numbers that only one such
     group uses. Groups go, largest first, to the server with the least to do. Without `pdg.cluster`
     nothing changes.

@@ -1,4 +1,4 @@
-// Tensors first, then the numbers that only one group uses.
+// Tensors first, then what only one group uses.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/distribute/place_groups.h"
 #include "passes/distribute/place_homes.h"
@@ -11,7 +11,7 @@ Grouping::Grouping(PlaceGraph &graph, Variables &variables, ArrayRef<bool> onSer
     : graph_(graph), variables_(variables), nodes_(graph.nodes().size()),
       classes_(nodes_ + variables.all().size()) {
   tieTensors(onServer);
-  tieNumbers();
+  tieOthers();
 }
 
 /// Whether more than one element goes in or comes out.
@@ -22,6 +22,7 @@ bool Grouping::isLarge(const PlaceNode &node) const {
 
 void Grouping::tieTensors(ArrayRef<bool> onServer) {
   auto nodes = graph_.nodes();
+  DenseMap<Value, unsigned> firstUsers;
   for (auto [i, node] : llvm::enumerate(nodes)) {
     if (!onServer[i])
       continue;
@@ -29,8 +30,15 @@ void Grouping::tieTensors(ArrayRef<bool> onServer) {
       classes_.join(i, nodes_ + variable);
     for (Value operand : node.operands) {
       int from = graph_.producerOf(operand);
-      if (from < 0 || !onServer[from] || nodes[from].isAnywhere)
+      if (graph_.isAnywhere(operand))
         continue;
+      if (from < 0 || !onServer[from]) {
+        // Two that need a tensor of the trainers are better on one server, which it is sent to.
+        auto [first, isNew] = firstUsers.try_emplace(operand, i);
+        if (!isNew && !isOneElement(operand))
+          flows_.push_back({first->second, static_cast<unsigned>(i), graph_.bytesOf(operand)});
+        continue;
+      }
       flows_.push_back(
           {static_cast<unsigned>(from), static_cast<unsigned>(i), graph_.bytesOf(operand)});
       if (!node.isSlot() && node.op->hasAttr(kJoinsSlices))
@@ -42,30 +50,41 @@ void Grouping::tieTensors(ArrayRef<bool> onServer) {
   classes_.compress();
 }
 
-/// Numbers that only one group of variables uses belong to it: the number of steps of one Adam.
-void Grouping::tieNumbers() {
+/// Gives classes without variables to the one class with variables that they have to do with:
+/// tensors that are made of the same gradient, and then numbers, as the steps of one Adam.
+void Grouping::tieOthers() {
   auto nodes = graph_.nodes();
-  group_ = llvm::to_vector<0>(llvm::seq<unsigned>(0, classes_.getNumClasses()));
-  SmallVector<bool, 0> hasTensor(group_.size()), hasVariable(group_.size());
+  unsigned count = classes_.getNumClasses();
+  group_ = llvm::to_vector<0>(llvm::seq<unsigned>(0, count));
+  SmallVector<bool, 0> hasTensor(count), hasVariable(count);
   for (auto [i, node] : llvm::enumerate(nodes))
     hasTensor[classes_[i]] = hasTensor[classes_[i]] || isLarge(node);
   for (unsigned v = 0; v < variables_.all().size(); ++v)
     hasVariable[classes_[nodes_ + v]] = true;
-  constexpr int None = -1, Several = -2;
-  SmallVector<int, 0> owner(group_.size(), None);
-  auto meet = [&](unsigned numbers, unsigned tensors) {
-    if (hasTensor[numbers] || !hasTensor[tensors] || !hasVariable[tensors])
-      return;
-    int &now = owner[numbers];
-    now = now == None || now == static_cast<int>(tensors) ? static_cast<int>(tensors) : Several;
+  constexpr unsigned Several = ~0u;
+  auto give = [&](llvm::function_ref<bool(unsigned from, unsigned to)> mayBelong) {
+    DenseMap<unsigned, unsigned> owners;
+    auto meet = [&](unsigned from, unsigned to) {
+      if (from == to || !mayBelong(from, to))
+        return;
+      auto [owner, isNew] = owners.try_emplace(from, group_[to]);
+      if (owner->second != group_[to])
+        owner->second = Several;
+    };
+    for (const Flow &flow : flows_) {
+      meet(classes_[flow.from], classes_[flow.to]);
+      meet(classes_[flow.to], classes_[flow.from]);
+    }
+    for (auto [from, owner] : owners)
+      if (owner != Several)
+        group_[from] = owner;
   };
-  for (const Flow &flow : flows_) {
-    meet(classes_[flow.from], classes_[flow.to]);
-    meet(classes_[flow.to], classes_[flow.from]);
-  }
-  for (auto [group, owned] : llvm::zip(group_, owner))
-    if (owned >= 0)
-      group = owned;
+  give([&](unsigned from, unsigned to) {
+    return hasTensor[from] && !hasVariable[from] && hasTensor[to] && hasVariable[to];
+  });
+  give([&](unsigned from, unsigned to) {
+    return !hasTensor[from] && hasTensor[to] && hasVariable[group_[to]];
+  });
 }
 
 } // namespace pdg

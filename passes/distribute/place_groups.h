@@ -10,7 +10,7 @@ namespace pdg {
 
 class Variables;
 
-/// A value that flows from one node on servers to another.
+/// A value that flows from one node on servers to another, or from trainers to both.
 struct Flow {
   unsigned from, to;
   int64_t bytes;
@@ -31,7 +31,7 @@ public:
 private:
   bool isLarge(const PlaceNode &node) const;
   void tieTensors(llvm::ArrayRef<bool> onServer);
-  void tieNumbers();
+  void tieOthers();
 
   PlaceGraph &graph_;
   Variables &variables_;

@@ -62,7 +62,9 @@ SideChooser::Vertex SideChooser::fixedVertex(const PlaceNode &node) {
     return place.isServer() ? MinimumCut::Sink : MinimumCut::Source;
   if (!isMemoryEffectFree(node.op))
     return isSeenElsewhere(node.op) ? MinimumCut::Source : MinimumCut::Sink;
-  if (node.isElementWise && !node.operands.empty())
+  // So are reductions (norms of gradients), and rows of a table are added where the table is.
+  if ((node.isElementWise && !node.operands.empty()) ||
+      isa<ReductionOpInterface, ScatterOpInterface>(node.op))
     return cut_.addVertex();
   return node.isJoined ? cut_.addVertex() : MinimumCut::Source;
 }

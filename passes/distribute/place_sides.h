@@ -12,7 +12,8 @@ mlir::LogicalResult checkPlaceable(PlaceGraph &graph, ClusterAttr cluster);
 
 /// Decides for each node whether it is on a server, so that the fewest bytes cross from side to
 /// side. Variables and joined values are on servers; parts of batches, data and what the outside
-/// sees are on trainers; so is what is costly to compute and does not come from servers alone.
+/// sees are on trainers; so is what is costly to compute (not element-wise, no reduction) and does
+/// not come from servers alone.
 llvm::SmallVector<bool> chooseSides(PlaceGraph &graph, ClusterAttr cluster);
 
 /// Puts ops where the script wants them (@on before a statement). Reports an op that differs among
