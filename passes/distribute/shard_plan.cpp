@@ -61,7 +61,7 @@ bool ShardProver::split(Value value, int64_t axis) {
     plan_.axes[value] = axis;
     return splitVariable(variables_.touchedBy(read), axis, read);
   }
-  if (isa<AllReduceOp>(from.op)) {
+  if (isa<AllReduceOp>(from.op) || (isa<ScatterOpInterface>(from.op) && axis == 0)) {
     plan_.axes[value] = axis;
     return true;
   }

@@ -7,6 +7,7 @@
 #include "ir/ops/leaves.h"
 #include "ir/ops/reduction.h"
 #include "ir/ops/shape.h"
+#include "passes/distribute/shard_rows.h"
 #include "passes/distribute/split_states.h"
 
 #include "mlir/IR/Matchers.h"
@@ -38,6 +39,7 @@ private:
   void assignSlices(PlaceNode &node);
   void eraseUnused();
   void readWhole(PlaceNode &node);
+  void forget(Operation *op);
 
   const ShardPlan &plan_;
   PlaceGraph &graph_;
@@ -107,6 +109,8 @@ Values ShardRewriter::computeSlices(Operation *op, int64_t axis) {
   OpBuilder b(op);
   if (auto read = dyn_cast<ReadOp>(op))
     return readSlices(b, read);
+  if (isa<ScatterOpInterface>(op) && axis == 0)
+    return scatterIntoSlices(b, op, plan_.bounds);
   ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
   SmallVector<Values> operands;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
@@ -212,6 +216,12 @@ void ShardRewriter::declare(unsigned variable) {
   whole.erase();
 }
 
+/// Erases `op`, which has a node.
+void ShardRewriter::forget(Operation *op) {
+  graph_.nodes()[graph_.producerOf(op->getResult(0))].op = nullptr;
+  op->erase();
+}
+
 static void erase(PlaceNode &node) {
   node.op->erase();
   node.op = nullptr;
@@ -244,6 +254,14 @@ void ShardRewriter::readWhole(PlaceNode &node) {
   int64_t axis = plan_.variables.lookup(variables_.touchedBy(read));
   auto known = slices_.find({read.getResult(), axis});
   Values slices = known == slices_.end() ? readSlices(b, read) : known->second;
+  for (Operation *user : llvm::make_early_inc_range(read->getUsers()))
+    if (axis == 0 && readsRowsOf(user, read)) {
+      OpBuilder at(user);
+      user->getResult(0).replaceAllUsesWith(gatherFromSlices(at, user, slices, plan_.bounds));
+      forget(user);
+    }
+  if (read->use_empty())
+    return erase(node);
   Value whole = joinAll(b, slices, [&](Value x, Value y) -> Value {
     auto both = ConcatOp::create(b, read.getLoc(), x, y, axis);
     both->setAttr("pdg.place", RoleAttr::get(b.getContext(), RoleKind::Trainer));
