@@ -84,7 +84,11 @@ bool ShardProver::splitOp(Operation *op, int64_t axis) {
   plan_.axes[op->getResult(0)] = axis;
   for (auto [operand, factors] : llvm::zip(op->getOperands(), rule.operands)) {
     int64_t in = axisWithFactor(factors, factor);
-    if (in >= 0 ? !split(operand, in) : !keepWhole(operand)) {
+    bool isFine = in >= 0 ? split(operand, in) : keepWhole(operand);
+    // Who needs all of a tensor says more than what the tensor is made of.
+    if (!isFine && in < 0 && !isOneElement(operand))
+      fail(op, "needs all of it");
+    if (!isFine) {
       plan_.axes.erase(op->getResult(0));
       return false;
     }
