@@ -54,13 +54,12 @@ void Elaborator::execWhile(const WhileStmt &stmt) {
   }
   if (isTooDeep(stmt.span))
     return;
-  auto vars = assignedVars(stmt);
-  std::vector<Value> inits = carriedInits(vars, stmt.span);
+  LoopVars vars = carriedVars(assignedVars(stmt), stmt.span);
   Value lower = emit.constant(int64_t{0}, DType::I64, stmt.span);
   Value upper = emit.constant(limit.value_or(0), DType::I64, stmt.span);
-  auto loop = ForOp::create(emit.b, emit.loc(stmt.span), lower, upper, inits);
+  auto loop = ForOp::create(emit.b, emit.loc(stmt.span), lower, upper, vars.inits);
   runLoopBody(loop, loop.getBody().getArgument(0), vars, stmt.span,
-              [&] { execWhileRound(stmt, vars); });
+              [&] { execWhileRound(stmt, vars.decls); });
 }
 
 /// A round begins with the condition: while c { ... } is for ... { if not c { break } ... }.

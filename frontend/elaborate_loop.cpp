@@ -61,25 +61,109 @@ void Elaborator::unroll(const ForStmt &stmt, const std::vector<Datum> &items) {
 
 //===- Loops of the run ----------------------------------------------------===//
 
-std::vector<Value> Elaborator::carriedInits(const std::vector<const Decl *> &vars, Span span) {
-  std::vector<Value> inits;
-  for (const Decl *decl : vars) {
-    Operand operand{frame_->names[decl], decl->span};
-    Value value = operand.value.is<SequencePtr>() ? Value() : tensor(operand);
-    if (!value && !operand.value.isPoison()) {
-      emit.error(DiagCode::PD0113, decl->span,
-                 absl::StrCat("the loop changes '", decl->name, "', which is ",
-                              describe(operand.value), " and not a tensor"))
-          .withSecondary(span, "in this loop")
-          .withHint(operand.value.is<SequencePtr>()
-                        ? "what a loop changes are tensors, each in a var of its own"
-                        : "");
-      frame_->names[decl] = Poison();
+Datum Elaborator::carry(const Operand &value, std::vector<Value> &inits) {
+  if (auto *sequence = value.value.get<SequencePtr>()) {
+    auto form = std::make_shared<Sequence>();
+    form->isTuple = (*sequence)->isTuple;
+    for (const Datum &element : (*sequence)->elements) {
+      form->elements.push_back(carry({element, value.span}, inits));
+      if (form->elements.back().isPoison())
+        return Poison();
     }
-    // Something of the right kind, so that the loop can be built and looked at.
-    inits.push_back(value ? value : emit.constant(int64_t{0}, DType::I64, span));
+    return SequencePtr(form);
   }
-  return inits;
+  bool isTensor = value.value.is<Value>() || value.value.is<Variable *>() ||
+                  value.value.isNumber() || value.value.is<bool>();
+  Value tensor = isTensor ? this->tensor(value) : Value();
+  if (!tensor)
+    return Poison();
+  inits.push_back(tensor);
+  return static_cast<int64_t>(inits.size() - 1);
+}
+
+Elaborator::LoopVars Elaborator::carriedVars(std::vector<const Decl *> decls, Span span) {
+  LoopVars vars{std::move(decls), {}, {}};
+  for (const Decl *decl : vars.decls) {
+    Datum &value = frame_->names[decl];
+    size_t before = vars.inits.size();
+    vars.forms.push_back(carry({value, decl->span}, vars.inits));
+    if (!vars.forms.back().isPoison())
+      continue;
+    vars.inits.resize(before);
+    if (!value.isPoison())
+      emit.error(DiagCode::PD0113, decl->span,
+                 absl::StrCat("the loop changes '", decl->name, "', which is ", describe(value),
+                              " and not made of tensors"))
+          .withSecondary(span, "in this loop");
+    value = Poison();
+  }
+  constexpr size_t MaxCarried = 1000;
+  if (vars.inits.size() > MaxCarried) {
+    emit.error(DiagCode::PD0109, span,
+               absl::StrCat("expected a loop that changes at most ", MaxCarried,
+                            " tensors, found one that changes ", vars.inits.size()));
+    isAborted_ = true;
+  }
+  return vars;
+}
+
+/// A form with the tensors of `values` in place of their numbers.
+static Datum withTensors(const Datum &form, ValueRange values) {
+  if (auto *index = form.get<int64_t>())
+    return Value(values[*index]);
+  auto *sequence = form.get<SequencePtr>();
+  if (!sequence)
+    return form;
+  auto copy = std::make_shared<Sequence>(**sequence);
+  for (Datum &element : copy->elements)
+    element = withTensors(element, values);
+  return SequencePtr(copy);
+}
+
+/// Adds the tensors of a value that has the form of one before.
+static void addTensors(const Datum &value, SmallVector<Value> &tensors) {
+  if (auto *sequence = value.get<SequencePtr>())
+    for (const Datum &element : (*sequence)->elements)
+      addTensors(element, tensors);
+  else
+    tensors.push_back(*value.get<Value>());
+}
+
+/// Whether a value is of the kinds, types and shapes of one before; numbers in it become tensors.
+bool Elaborator::isCarriedAs(Datum &value, const Datum &before, Span span) {
+  if (auto *old = before.get<SequencePtr>()) {
+    auto *now = value.get<SequencePtr>();
+    if (!now || (*now)->elements.size() != (*old)->elements.size())
+      return false;
+    auto copy = std::make_shared<Sequence>(**now);
+    bool isSame = true;
+    for (size_t i = 0; i < copy->elements.size(); ++i)
+      isSame &= isCarriedAs(copy->elements[i], (*old)->elements[i], span);
+    value = SequencePtr(copy);
+    return isSame;
+  }
+  auto *x = before.get<Value>();
+  if (!x)
+    return true; // Outside of loops of the run, numbers stay numbers.
+  if (value.isNumber() || value.is<bool>() || value.is<Variable *>())
+    if (Value tensor = tensorOf({value, span}, Emitter::dtypeOf(*x)))
+      value = tensor;
+  auto *y = value.get<Value>();
+  return y && x->getType() == y->getType() && emit.shapes.dimsOf(*x) == emit.shapes.dimsOf(*y);
+}
+
+/// What a message says of a value that a loop carries: "f32[2]", "[f32[2], f32]".
+static std::string carriedText(Elaborator &elaborator, const Datum &value) {
+  if (auto *tensor = value.get<Value>())
+    return elaborator.emit.typeText(*tensor);
+  auto *sequence = value.get<SequencePtr>();
+  constexpr size_t MaxShown = 8;
+  if (!sequence || (*sequence)->elements.size() > MaxShown)
+    return elaborator.describe(value);
+  std::string text;
+  for (const Datum &element : (*sequence)->elements)
+    absl::StrAppend(&text, text.empty() ? "" : ", ", carriedText(elaborator, element));
+  return (*sequence)->isTuple ? absl::StrCat("(", text, ")") : absl::StrCat("[", text, "]");
 }
 
 /// Reports those of `vars` that are of another type than `before`: what a loop carries keeps it.
@@ -88,13 +172,12 @@ void Elaborator::checkCarried(const std::vector<const Decl *> &vars, ArrayRef<Da
                               const char *first, const char *then, Span span) {
   for (auto [decl, old] : llvm::zip(vars, before)) {
     Datum &name = frame_->names[decl];
-    auto *x = old.get<Value>(), *y = name.get<Value>();
-    if (!x || !y ||
-        (x->getType() == y->getType() && emit.shapes.dimsOf(*x) == emit.shapes.dimsOf(*y)))
+    bool isCarried = old.is<Value>() || old.is<SequencePtr>();
+    if (!isCarried || name.isPoison() || isCarriedAs(name, old, decl->span))
       continue;
     emit.error(DiagCode::PD0113, decl->span,
-               absl::StrCat("'", decl->name, "' is ", emit.typeText(*x), " ", first, " and ",
-                            emit.typeText(*y), " ", then))
+               absl::StrCat("'", decl->name, "' is ", carriedText(*this, old), " ", first, " and ",
+                            carriedText(*this, name), " ", then))
         .withSecondary(span, "in this loop")
         .withNote("what a loop carries keeps its element type and shape");
     name = Poison();
@@ -102,15 +185,17 @@ void Elaborator::checkCarried(const std::vector<const Decl *> &vars, ArrayRef<Da
 }
 
 /// Builds the body of `loop`, whose last arguments are the carried values, and takes its results.
-void Elaborator::runLoopBody(Operation *loop, Value counter, const std::vector<const Decl *> &vars,
-                             Span span, llvm::function_ref<void()> body) {
+void Elaborator::runLoopBody(Operation *loop, Value counter, const LoopVars &vars, Span span,
+                             llvm::function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(emit.b);
   Block &block = loop->getRegion(0).front();
   emit.b.setInsertionPointToEnd(&block);
-  auto carried = block.getArguments().take_back(vars.size());
-  for (size_t i = 0; i < vars.size(); ++i)
-    if (!frame_->names[vars[i]].isPoison())
-      frame_->names[vars[i]] = Value(carried[i]);
+  auto carried = block.getArguments().take_back(vars.inits.size());
+  SmallVector<Datum> before;
+  for (auto [decl, form] : llvm::zip(vars.decls, vars.forms)) {
+    before.push_back(withTensors(form, ValueRange(carried)));
+    frame_->names[decl] = before.back();
+  }
   counters_.push_back(counter);
   ++regionDepth_;
   Round around = std::exchange(round_, Round());
@@ -120,17 +205,14 @@ void Elaborator::runLoopBody(Operation *loop, Value counter, const std::vector<c
   Datum goesOn = std::exchange(round_, around).goesOn;
   --regionDepth_;
   counters_.pop_back();
-  SmallVector<Datum> before;
-  for (Value each : carried)
-    before.push_back(each);
-  checkCarried(vars, before, "before the loop", "after a round", span);
+  checkCarried(vars.decls, before, "before the loop", "after a round", span);
   SmallVector<Value> yields;
-  for (size_t i = 0; i < vars.size(); ++i) {
-    Datum &name = frame_->names[vars[i]];
-    auto *value = name.get<Value>();
-    yields.push_back(value ? *value : Value(carried[i]));
-    if (value)
-      name = Value(loop->getResult(i));
+  for (size_t i = 0; i < vars.decls.size(); ++i) {
+    Datum &name = frame_->names[vars.decls[i]];
+    bool isGood = !name.isPoison() && !before[i].isPoison();
+    if (!before[i].isPoison())
+      addTensors(isGood ? name : before[i], yields);
+    name = isGood ? withTensors(vars.forms[i], loop->getResults()) : Datum(Poison());
   }
   bool neverBreaks = goesOn.is<bool>() && *goesOn.get<bool>();
   YieldOp::create(emit.b, emit.loc(span), yields, neverBreaks ? Value() : tensor({goesOn, span}));
@@ -144,9 +226,8 @@ void Elaborator::execRange(const ForStmt &stmt, const RangeExpr &range) {
   Value upper = size(end, "the end of a range");
   if (!lower || !upper || isTooDeep(stmt.span))
     return skip(stmt);
-  auto vars = assignedVars(stmt.body.stmts);
-  std::vector<Value> inits = carriedInits(vars, stmt.span);
-  auto loop = ForOp::create(emit.b, emit.loc(stmt.span), lower, upper, inits);
+  LoopVars vars = carriedVars(assignedVars(stmt.body.stmts), stmt.span);
+  auto loop = ForOp::create(emit.b, emit.loc(stmt.span), lower, upper, vars.inits);
   Block &block = loop.getBody().front();
   Value counter = block.getArgument(0);
   define(*stmt.pattern, {counter, range.span});
@@ -177,15 +258,14 @@ void Elaborator::execData(const ForStmt &stmt, const Source &source) {
   }
   if (isTooDeep(stmt.span))
     return;
-  auto vars = assignedVars(stmt.body.stmts);
-  std::vector<Value> inits = carriedInits(vars, stmt.span);
+  LoopVars vars = carriedVars(assignedVars(stmt.body.stmts), stmt.span);
   auto op = SymbolTable::lookupNearestSymbolFrom<SourceOp>(programOp_,
                                                            emit.b.getStringAttr(source.symbol));
-  auto loop = ForEachOp::create(emit.b, emit.loc(stmt.span), op, inits);
+  auto loop = ForEachOp::create(emit.b, emit.loc(stmt.span), op, vars.inits);
   Block &block = loop.getBody().front();
   auto batch = std::make_shared<Sequence>();
   batch->isTuple = true;
-  for (BlockArgument field : block.getArguments().drop_front().drop_back(vars.size()))
+  for (BlockArgument field : block.getArguments().drop_front().drop_back(vars.inits.size()))
     batch->elements.push_back(Value(field));
   Value counter = block.getArgument(0), first = block.getArgument(1);
   emit.nameSize(emit.shapes.dimsOf(first).front(), "batch");

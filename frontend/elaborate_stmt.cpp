@@ -147,8 +147,7 @@ void Elaborator::assignVar(const Decl &decl, const Operand &value, Span span) {
   Datum &old = frame_->names[&decl];
   auto *before = old.get<Value>();
   if (value.value.isPoison() || !before) {
-    bool isOther = !old.isPoison() && !value.value.isPoison() && value.value.is<Value>();
-    old = isOther ? Datum(Poison()) : value.value;
+    old = value.value;
     return;
   }
   DType dtype = Emitter::dtypeOf(*before);

@@ -263,11 +263,19 @@ private:
   std::vector<const Decl *> assignedVars(const Stmt &stmt);
   void skip(const IfExpr &expr);
   void skip(const Stmt &loop);
-  std::vector<mlir::Value> carriedInits(const std::vector<const Decl *> &vars, Span span);
+  /// The `var`s that a loop changes: the tensors that it carries for them, and of each var the
+  /// form, a list with numbers of such tensors in their places.
+  struct LoopVars {
+    std::vector<const Decl *> decls;
+    std::vector<mlir::Value> inits;
+    std::vector<Datum> forms;
+  };
+  LoopVars carriedVars(std::vector<const Decl *> decls, Span span);
+  Datum carry(const Operand &value, std::vector<mlir::Value> &inits);
+  bool isCarriedAs(Datum &value, const Datum &before, Span span);
   void checkCarried(const std::vector<const Decl *> &vars, llvm::ArrayRef<Datum> before,
                     const char *first, const char *then, Span span);
-  void runLoopBody(mlir::Operation *loop, mlir::Value counter,
-                   const std::vector<const Decl *> &vars, Span span,
+  void runLoopBody(mlir::Operation *loop, mlir::Value counter, const LoopVars &vars, Span span,
                    llvm::function_ref<void()> body);
 
   // elaborate_jump.cpp

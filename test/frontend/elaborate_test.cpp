@@ -74,6 +74,20 @@ print(h))"),
             "PD0113 2:5");
 }
 
+TEST(Elaborate, LoopsCarryListsOfTensors) {
+  std::string ir = irOf(R"(var pair = (ones([2]), [0, 1.5])
+for i in 0..5 {
+    let [n, x] = pair[1]
+    if sum(pair[0]) > 3 { break }
+    pair = (pair[0] * x, [n + i, 2])
+}
+print(pair))");
+  expectInOrder(ir, {"pdg.for ", "tensor<2xf32>, tensor<i64>, tensor<f32>", "pdg.if", "pdg.yield"});
+  EXPECT_EQ(codesOf("var g = [i for i in 0..2000]\nfor i in 0..3 { g = [i for i in 0..2000] }"),
+            "PD0109 2:1");
+  EXPECT_EQ(codesOf("var g = [f32(1)]\ng = ones([2])\nlet y: f32[2] = g"), "");
+}
+
 TEST(Elaborate, WhileIsALoopThatItsConditionEnds) {
   std::string ir = irOf("var n = 5\nwhile n > 0 { n = n - 2 }\nprint(n)");
   expectInOrder(ir, {"dense<9223372036854775807>", "pdg.for", "carry", "pdg.gt", "pdg.if",
