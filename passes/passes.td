@@ -323,4 +323,99 @@ def Fuse : Pass<"pdg-fuse", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numKernels", "kernels", "Number of fused groups">];
 }
 
+def ScheduleTransfers : Pass<"pdg-schedule-transfers", "::mlir::ModuleOp"> {
+  let summary = "Sends what is there at once, and waits for what comes as late as it can";
+  let description = [{
+    Works inside each block of each role. A Send moves up, behind the op that gives its value; what
+    receives moves down, to the first op that needs it. So gradients leave in the order in which they
+    are made, and a layer begins while the variables of the next ones are on the way. Messages of an
+    edge keep their order; queues of one process stay as they are.
+
+    Input:
+    ```mlir
+    %w = pdg.recv #w to [2] : tensor<2xf32>
+    %v = pdg.recv #v to [2] : tensor<2xf32>
+    %a = pdg.exp %w : tensor<2xf32>
+    %b = pdg.exp %v : tensor<2xf32>
+    pdg.send %a, #a : tensor<2xf32>
+    pdg.send %b, #b : tensor<2xf32>
+    ```
+    Output:
+    ```mlir
+    %w = pdg.recv #w to [2] : tensor<2xf32>
+    %a = pdg.exp %w : tensor<2xf32>
+    pdg.send %a, #a : tensor<2xf32>
+    %v = pdg.recv #v to [2] : tensor<2xf32>
+    %b = pdg.exp %v : tensor<2xf32>
+    pdg.send %b, #b : tensor<2xf32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def CoalesceTransfers : Pass<"pdg-coalesce-transfers", "::mlir::ModuleOp"> {
+  let summary = "Groups small tensors that leave at the same place for the same role";
+  let description = [{
+    Sends with the same `pdg.message` may travel together: nothing is computed or received between
+    them, so nobody waits longer if the first leaves with the last. The graph stays as it is; the
+    attribute is for the transport and for the plan.
+
+    Input:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<2xf32>
+    pdg.send %w, #w : tensor<2xf32>
+    %b = pdg.read <"b"> : tensor<2xf32>
+    pdg.send %b, #b : tensor<2xf32>
+    ```
+    Output:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<2xf32>
+    pdg.send %w, #w {pdg.message = 0 : i64} : tensor<2xf32>
+    %b = pdg.read <"b"> : tensor<2xf32>
+    pdg.send %b, #b {pdg.message = 0 : i64} : tensor<2xf32>
+    ```
+  }];
+  let options = [
+    Option<"small", "small", "int64_t", "16384", "The most bytes of a tensor that is grouped">,
+    Option<"most", "most", "int64_t", "65536", "The most bytes of a group">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def CheckCluster : Pass<"pdg-check-cluster", "::mlir::ModuleOp"> {
+  let summary = "Proves that the roles of a cluster fit together";
+  let description = [{
+    Changes nothing. Refuses, with the lines of the script:
+
+    * an edge that is sent and not received, or received and not sent; with two types; in two places;
+      in another loop or case on one side than on the other;
+    * a role without module, a variable that two roles have, tables of edges that differ;
+    * a cycle of waits: roles that would wait for each other for ever, because of the order of what
+      they send and receive, or because queues are full;
+    * a role that needs more memory than `pdg.cluster` gives it: for variables, for values, for
+      messages. (Not with `memory=false`: who knows the cluster's file says it better.)
+
+    Input, and output:
+    ```mlir
+    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
+      module @trainer attributes {pdg.role = #pdg.role<trainer>, pdg.edges = [#w]} {
+        pdg.program {
+          %w = pdg.recv #w to [2] : tensor<2xf32>
+          pdg.fetch "w", %w : tensor<2xf32>
+          pdg.yield
+        }
+      }
+      module @server_0 attributes {pdg.role = #pdg.role<server>, pdg.edges = [#w]} {
+        pdg.variable <"w"> : tensor<2xf32> param { ... }
+        pdg.program {
+          %w = pdg.read <"w"> : tensor<2xf32>
+          pdg.send %w, #w : tensor<2xf32>
+          pdg.yield
+        }
+      }
+    }
+    ```
+  }];
+  let options = [Option<"memory", "memory", "bool", "true", "Whether memory is checked">];
+}
+
 #endif // PDG_PASSES_PASSES_TD
