@@ -87,8 +87,15 @@ LogicalResult TableBuilder::addVariable(VariableOp op) {
   if (!tables_.variables_.try_emplace(op.getName(), index).second)
     return op.emitOpError("declares the variable '") << op.getName().str() << "' a second time";
   tables_.variableOps_.push_back(op);
-  tables_.info_.variables.push_back(
-      {op.getName().str(), *toDType(op.getType()), runtimeShape(op.getType()), op.getParam()});
+  NameAttr name = op.getName();
+  VariableInfo info{name.str(), *toDType(op.getType()), runtimeShape(op.getType()), op.getParam()};
+  if (!name.getSlice().empty()) {
+    info.bounds = name.getSlice().vec();
+    info.whole =
+        NameAttr::get(op.getContext(), name.getPath(), name.getState(), {}, name.getReplica())
+            .str();
+  }
+  tables_.info_.variables.push_back(std::move(info));
   return success();
 }
 

@@ -86,7 +86,7 @@ LogicalResult Interpreter::runOp(Operation &op) {
 
 SharedTensor Interpreter::readVariable(int64_t index) {
   SharedTensor &latest = latest_[index];
-  if (!latest) {
+  if (!latest || context_.sharesVariables()) {
     auto copy = context_.variables()[index].clone();
     if (!copy.ok())
       return context_.fail(copy.status()), nullptr;

@@ -220,7 +220,7 @@ private:
     if (Turns *turns = state_.options.turns) {
       const EdgeInfo &info = state_.topology.edges[static_cast<size_t>(edge)];
       lock.unlock();
-      bool goesOn = turns->block(state_.numberOf(self_),
+      bool goesOn = turns->block(state_.options.firstThread + state_.numberOf(self_),
                                  absl::StrCat(nameOf(self_), " waits ", what, " '", info.name, "'",
                                               info.place.empty() ? "" : " of ", info.place));
       lock.lock();

@@ -18,6 +18,8 @@ struct MemoryOptions {
   /// Not null: the processes are threads that run one at a time, numbered as in allPeers. Then it
   /// is an error (Internal) that all wait for each other. Must live as long as the cluster.
   Turns *turns = nullptr;
+  /// The number of the first process among the threads of `turns`.
+  int64_t firstThread = 0;
 };
 
 /// All processes of a cluster, in one. Each of their ends belongs to one thread, as a rule.

@@ -95,7 +95,7 @@ absl::Status ExecutionContext::takeUpVariables() {
     auto found = std::find_if(program_.variables.begin(), program_.variables.end(), hasName);
     if (found == program_.variables.end())
       continue;
-    HostTensor &variable = variables_[static_cast<size_t>(found - program_.variables.begin())];
+    HostTensor &variable = variables()[static_cast<size_t>(found - program_.variables.begin())];
     if (variable.dtype() != kept.tensor->dtype() || variable.shape() != kept.tensor->shape())
       return absl::InvalidArgumentError(absl::StrCat("variable '", kept.name, "': expected ",
                                                      variable.typeString(), ", found ",
@@ -116,6 +116,13 @@ absl::Status ExecutionContext::allocateVariables() {
   for (HostTensor &tensor : variables_)
     variableAddresses_.push_back(reinterpret_cast<char *>(tensor.bytes()));
   return absl::OkStatus();
+}
+
+void ExecutionContext::shareVariables(ExecutionContext &owner) {
+  owner_ = &owner;
+  isShared_ = owner.isShared_ = true;
+  variables_.clear();
+  variableAddresses_ = owner.variableAddresses_;
 }
 
 void ExecutionContext::findLosses() {
@@ -360,8 +367,8 @@ std::vector<TensorRef> ExecutionContext::fetchedValues() {
 
 std::vector<TensorRef> ExecutionContext::namedVariables() {
   std::vector<TensorRef> refs;
-  for (size_t i = 0; i < variables_.size(); ++i)
-    refs.push_back({program_.variables[i].name, &variables_[i]});
+  for (size_t i = 0; i < variables().size(); ++i)
+    refs.push_back({program_.variables[i].name, &variables()[i]});
   return refs;
 }
 

@@ -100,7 +100,15 @@ public:
   void setProgress(Progress progress) { progress_ = std::move(progress); }
 
   /// Makes this run one process of a cluster. `exchange` must live as long as the run.
-  void join(Exchange &exchange);
+  /// It is process `replica` of its role; without a number, what the exchange says.
+  void join(Exchange &exchange, std::optional<int64_t> replica = {});
+
+  /// Makes the variables those of `owner`, a run of the same program that lives as long, before the
+  /// run. Only one of both runs at a time, but they take turns while they wait for messages.
+  void shareVariables(ExecutionContext &owner);
+
+  /// True if another run may change the variables while this one waits.
+  bool sharesVariables() const { return isShared_; }
 
   // The run.
 
@@ -166,7 +174,7 @@ public:
   // Messages to and from the other processes of the cluster (runtime/abi.def says what each does).
 
   /// The number of this process among those of its role; 0 outside a cluster.
-  int64_t replica() const { return exchange_ ? exchange_->self().index : 0; }
+  int64_t replica() const { return replica_; }
 
   /// What was sent and received so far.
   const MessageCounts &messages() const { return messages_; }
@@ -188,7 +196,7 @@ public:
   // Variables and results.
 
   /// One tensor per variable, in the order of the table. Their addresses stay.
-  std::vector<HostTensor> &variables() { return variables_; }
+  std::vector<HostTensor> &variables() { return owner_ ? owner_->variables_ : variables_; }
 
   /// The same, with their names.
   std::vector<TensorRef> namedVariables();
@@ -252,6 +260,9 @@ private:
   Arena arena_;
   std::unique_ptr<ThreadPool> pool_;
 
+  ExecutionContext *owner_ = nullptr; ///< Of the variables, if it is another run.
+  bool isShared_ = false;
+  int64_t replica_ = 0;
   Exchange *exchange_ = nullptr;             ///< Null outside a cluster.
   std::vector<std::vector<Peer>> receivers_; ///< Of each edge: where this process sends it.
   std::vector<TensorView> parts_;            ///< Reused for the messages of all trainers.

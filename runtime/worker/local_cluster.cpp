@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <thread>
 #include <tuple>
+#include <type_traits>
 
 namespace pdg {
 
@@ -83,48 +84,114 @@ absl::StatusOr<std::vector<EdgeInfo>> joinEdges(std::span<const Peer> roles,
   return edges;
 }
 
-LocalCluster::LocalCluster(Topology topology) : topology_(std::move(topology)) {}
+/// The end of a server's session: while it waits, other sessions are served.
+class LocalCluster::SessionExchange : public Exchange {
+public:
+  SessionExchange(Exchange &end, std::mutex &server) : end_(end), server_(server) {}
+
+  Peer self() const override { return end_.self(); }
+  const Topology &topology() const override { return end_.topology(); }
+  absl::StatusOr<char *> reserve(int64_t edge, Peer to, std::span<const int64_t> sizes) override {
+    return waiting([&] { return end_.reserve(edge, to, sizes); });
+  }
+  absl::Status commit(int64_t edge, Peer to) override { return end_.commit(edge, to); }
+  absl::StatusOr<TensorView> receive(int64_t edge, Peer from) override {
+    return waiting([&] { return end_.receive(edge, from); });
+  }
+  absl::StatusOr<Peer> nextSender(int64_t edge) override {
+    return waiting([&] { return end_.nextSender(edge); });
+  }
+  absl::Status finish() override { return end_.finish(); }
+  void stop(absl::Status cause) override { end_.stop(std::move(cause)); }
+  absl::Status status() const override { return end_.status(); }
+
+private:
+  template <class Call> std::invoke_result_t<Call> waiting(Call call) {
+    server_.unlock();
+    auto result = call();
+    server_.lock();
+    return result;
+  }
+
+  Exchange &end_;
+  std::mutex &server_;
+};
+
+LocalCluster::LocalCluster(Topology topology)
+    : topology_(std::move(topology)), peers_(allPeers(topology_)) {}
 
 LocalCluster::~LocalCluster() = default;
 
-absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::create(Topology topology,
-                                                                   std::optional<uint64_t> seed) {
-  std::unique_ptr<LocalCluster> cluster(new LocalCluster(topology));
-  MemoryOptions options;
-  if (seed) {
-    cluster->turns_ = std::make_unique<Turns>(topology.trainers + topology.servers, *seed);
+absl::StatusOr<std::unique_ptr<LocalCluster>>
+LocalCluster::create(Topology topology, std::optional<uint64_t> seed, int64_t sessions) {
+  std::unique_ptr<LocalCluster> cluster(new LocalCluster(std::move(topology)));
+  auto perSession = static_cast<int64_t>(cluster->peers_.size());
+  if (seed)
+    cluster->turns_ = std::make_unique<Turns>(sessions * perSession, *seed);
+  for (int64_t session = 0; session < sessions; ++session) {
+    MemoryOptions options;
     options.turns = cluster->turns_.get();
+    options.firstThread = session * perSession;
+    auto exchanges = MemoryCluster::create(cluster->topology_, options);
+    if (!exchanges.ok())
+      return exchanges.status();
+    cluster->exchanges_.push_back(*std::move(exchanges));
   }
-  auto exchanges = MemoryCluster::create(std::move(topology), options);
-  if (!exchanges.ok())
-    return exchanges.status();
-  cluster->exchanges_ = *std::move(exchanges);
-  cluster->processes_.reserve(allPeers(cluster->topology_).size());
+  // Nobody moves once others know it.
+  cluster->processes_.reserve(static_cast<size_t>(sessions * perSession));
   return cluster;
 }
 
-int64_t LocalCluster::numberOf(Peer peer) const {
-  return peer.kind == PeerKind::Trainer ? peer.index : topology_.trainers + peer.index;
-}
-
 LocalProcess &LocalCluster::add(std::unique_ptr<ExecutionContext> context) {
-  Peer peer = allPeers(topology_)[processes_.size()];
-  context->join(exchanges_->at(peer));
-  return processes_.emplace_back(LocalProcess{peer, std::move(context), {}, {}});
+  size_t number = processes_.size(), session = number / peers_.size();
+  Peer peer = peers_[number % peers_.size()];
+  LocalProcess &process = processes_.emplace_back();
+  process.peer = peer;
+  process.number = static_cast<int64_t>(number);
+  process.context = std::move(context);
+  Exchange &exchange = exchanges_[session]->at(peer);
+  if (exchanges_.size() == 1)
+    process.context->join(exchange);
+  else if (peer.kind == PeerKind::Trainer)
+    process.context->join(exchange, static_cast<int64_t>(session));
+  else
+    share(process, exchange);
+  return process;
 }
 
-void LocalCluster::yield(Peer peer) {
-  if (turns_ && isRunning_)
-    turns_->yield(numberOf(peer));
+// Sessions of a server: the first one has the variables.
+void LocalCluster::share(LocalProcess &process, Exchange &exchange) {
+  size_t first = static_cast<size_t>(process.number) % peers_.size();
+  if (static_cast<size_t>(process.number) != first)
+    process.context->shareVariables(*processes_[first].context);
+  // Processes that run one at a time need no lock.
+  if (turns_)
+    return process.context->join(exchange);
+  while (servers_.size() <= static_cast<size_t>(process.peer.index))
+    servers_.emplace_back();
+  process.server = &servers_[static_cast<size_t>(process.peer.index)];
+  shared_.push_back(std::make_unique<SessionExchange>(exchange, *process.server));
+  process.context->join(*shared_.back());
 }
 
-void LocalCluster::runThread(size_t process) {
-  auto number = static_cast<int64_t>(process);
+void LocalCluster::yield(const LocalProcess &process) {
+  // A session of a server is not interrupted: it ends its turn when it waits.
+  bool isSession = exchanges_.size() > 1 && process.peer.kind == PeerKind::Server;
+  if (turns_ && isRunning_ && !isSession)
+    turns_->yield(process.number);
+}
+
+void LocalCluster::runThread(size_t number) {
+  LocalProcess &process = processes_[number];
   if (turns_)
-    turns_->enter(number);
-  processes_[process].execute();
+    turns_->enter(process.number);
+  if (process.server)
+    process.server->lock();
+  process.execute();
+  if (process.server)
+    process.server->unlock();
   if (turns_)
-    turns_->leave(number);
+    turns_->leave(process.number);
 }
 
 ExecutionContext *LocalCluster::run(const std::function<absl::Status()> &load) {
@@ -158,15 +225,13 @@ ExecutionContext *LocalCluster::firstToStop() {
   return first;
 }
 
-std::vector<TensorRef> LocalCluster::variables() {
-  std::vector<TensorRef> variables;
-  for (LocalProcess &process : processes_) {
-    if (process.peer.kind == PeerKind::Trainer && process.peer.index != 0)
-      continue;
-    std::vector<TensorRef> own = process.context->namedVariables();
-    variables.insert(variables.end(), own.begin(), own.end());
-  }
-  return variables;
+std::vector<ExecutionContext *> LocalCluster::owners() {
+  std::vector<ExecutionContext *> owners;
+  // Of several sessions the first one.
+  for (size_t i = 0; i < peers_.size(); ++i)
+    if (peers_[i].kind == PeerKind::Server || peers_[i].index == 0)
+      owners.push_back(processes_[i].context.get());
+  return owners;
 }
 
 } // namespace pdg

@@ -5,8 +5,10 @@
 #include "runtime/transport/turns.h"
 #include "runtime/worker/execution_context.h"
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,7 +20,9 @@ class MemoryCluster;
 /// One process: its state, and the two halves of its run.
 struct LocalProcess {
   Peer peer;
+  int64_t number = 0; ///< Among all processes.
   std::unique_ptr<ExecutionContext> context;
+  std::mutex *server = nullptr; ///< Held while it runs, if another session may not.
   std::function<bool()> initialize, execute;
 };
 
@@ -29,43 +33,51 @@ absl::StatusOr<std::vector<EdgeInfo>> joinEdges(std::span<const Peer> roles,
                                                 std::span<const ProgramInfo *const> programs);
 
 /// A cluster of threads.
+///
+/// With several sessions (asynchronous training) it is as many clusters of one trainer, whose
+/// servers share variables: a server serves one trainer at a time, and another one while it waits.
 class LocalCluster {
 public:
   /// With a seed the processes run one at a time, in an order drawn from it, and it is an error if
   /// all wait for each other.
-  static absl::StatusOr<std::unique_ptr<LocalCluster>> create(Topology topology,
-                                                              std::optional<uint64_t> seed = {});
+  static absl::StatusOr<std::unique_ptr<LocalCluster>>
+  create(Topology topology, std::optional<uint64_t> seed = {}, int64_t sessions = 1);
   ~LocalCluster();
 
   const Topology &topology() const { return topology_; }
 
-  /// Adds the next process in the order of allPeers; its context joins the cluster. The functions
-  /// that run it are to be set then.
+  /// Adds the next process in the order of allPeers, of one session after the other; its context
+  /// joins the cluster. The functions that run it are to be set then.
   LocalProcess &add(std::unique_ptr<ExecutionContext> context);
 
   /// For the functions that run a process: perhaps another one goes on first. Does nothing without
   /// a seed, or before the programs run.
-  void yield(Peer peer);
+  void yield(const LocalProcess &process);
 
   /// Makes all first values, calls `load`, which may replace some, and runs all programs. Returns
   /// the context that stopped first, if any did: that of the least step, statement and process
   /// whose error is no consequence of another one's.
   ExecutionContext *run(const std::function<absl::Status()> &load);
 
-  /// The variables of all servers and of trainer 0.
-  std::vector<TensorRef> variables();
+  /// The contexts of all servers and of trainer 0, which together have each variable once.
+  std::vector<ExecutionContext *> owners();
 
   std::vector<LocalProcess> &processes() { return processes_; }
 
 private:
+  class SessionExchange;
+
   explicit LocalCluster(Topology topology);
   ExecutionContext *firstToStop();
-  int64_t numberOf(Peer peer) const;
   void runThread(size_t process);
+  void share(LocalProcess &process, Exchange &exchange);
 
   Topology topology_;
-  std::unique_ptr<Turns> turns_; ///< Null without a seed.
-  std::unique_ptr<MemoryCluster> exchanges_;
+  std::vector<Peer> peers_;                               ///< Of one session.
+  std::unique_ptr<Turns> turns_;                          ///< Null without a seed.
+  std::vector<std::unique_ptr<MemoryCluster>> exchanges_; ///< One a session.
+  std::vector<std::unique_ptr<SessionExchange>> shared_;  ///< Of servers, if there are sessions.
+  std::deque<std::mutex> servers_;                        ///< Held by the session that is served.
   std::vector<LocalProcess> processes_;
   bool isRunning_ = false;
 };

@@ -99,8 +99,9 @@ void runJoinTask(void *args, int64_t i, int64_t tasks) {
 
 } // namespace
 
-void ExecutionContext::join(Exchange &exchange) {
+void ExecutionContext::join(Exchange &exchange, std::optional<int64_t> replica) {
   exchange_ = &exchange;
+  replica_ = replica.value_or(exchange.self().index);
   const Topology &topology = exchange.topology();
   receivers_.assign(topology.edges.size(), {});
   for (size_t edge = 0; edge < receivers_.size(); ++edge)
@@ -125,7 +126,7 @@ bool ExecutionContext::send(int64_t edge, const char *value, const int64_t *dims
   if (!exchange_)
     return fail(noPeers());
   const EdgeInfo &info = exchange_->topology().edges[static_cast<size_t>(edge)];
-  if (info.firstOnly && replica() != 0)
+  if (info.firstOnly && exchange_->self().index != 0)
     return true;
   std::span<const int64_t> sizes(dims, info.shape.size());
   Stopwatch watch(messages_.waitNanoseconds);

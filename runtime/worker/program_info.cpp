@@ -22,6 +22,8 @@ template <typename Archive, Is<VariableInfo> T> void visitFields(Archive &archiv
   archive.field("dtype", info.dtype);
   archive.field("shape", info.shape);
   archive.field("param", info.isParam);
+  archive.field("whole", info.whole);
+  archive.field("bounds", info.bounds);
 }
 
 template <typename Archive, Is<FieldInfo> T> void visitFields(Archive &archive, T &info) {
@@ -221,8 +223,12 @@ bool isShape(const std::vector<int64_t> &shape, int64_t least) {
 // What the rest of the runtime relies on without checking it again.
 bool isConsistent(const ProgramInfo &info) {
   bool ok = info.arenaBytes >= 0;
-  for (const VariableInfo &variable : info.variables)
-    ok = ok && isShape(variable.shape, 0);
+  for (const VariableInfo &variable : info.variables) {
+    ok = ok && isShape(variable.shape, 0) && isShape(variable.bounds, 0) &&
+         variable.bounds.size() % 2 == 0 && variable.bounds.size() <= 2 * variable.shape.size();
+    for (size_t i = 0; ok && i < variable.bounds.size(); i += 2)
+      ok = variable.bounds[i + 1] - variable.bounds[i] == variable.shape[i / 2];
+  }
   for (const InputInfo &input : info.inputs)
     ok = ok && isShape(input.shape, 0);
   for (const FetchInfo &fetch : info.fetches)

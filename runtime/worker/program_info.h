@@ -20,6 +20,10 @@ struct VariableInfo {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   bool isParam = false; ///< `param` (trainable) or `state`.
+  /// Of a slice: the name of the whole variable, and where the slice begins and ends on each axis,
+  /// up to the last one that is cut. Both are empty for a whole variable.
+  std::string whole = {};
+  std::vector<int64_t> bounds = {};
 };
 
 /// One field of an example of a data source, without the batch axis.
