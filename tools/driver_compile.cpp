@@ -41,11 +41,24 @@ void Compilation::setInputs(std::map<std::string, FedInput> inputs,
 
 //===- Messages ------------------------------------------------------------===//
 
+/// Takes the code off a message of a pass, "PD0205: expected ..."; most have none.
+static DiagCode takeCode(std::string &text) {
+  size_t end = text.find(": ");
+  std::optional<DiagCode> code =
+      end == std::string::npos ? std::nullopt : findCode(text.substr(0, end));
+  if (!code)
+    return DiagCode::PD1000;
+  text.erase(0, end + 2);
+  return *code;
+}
+
 void Compilation::collect(mlir::Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
     return;
   ScriptPlace place = placeOf(diagnostic.getLocation(), sources_);
-  Diagnostic &message = diagnostics_.report(DiagCode::PD1000, place.span, diagnostic.str());
+  std::string text = diagnostic.str();
+  DiagCode code = takeCode(text);
+  Diagnostic &message = diagnostics_.report(code, place.span, text);
   for (Span call : place.calls)
     message.withSecondary(call, "in the call at");
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
