@@ -61,7 +61,7 @@ public:
   }
   void fail(const absl::Status &cause) override { stop(cause); }
   void lost(PeerSession &session, const std::string &why) override;
-  void changed() override { ring(*bell_); }
+  bool changed() override { return ring(*bell_); }
 
 private:
   explicit Connections(ProcessOptions options);

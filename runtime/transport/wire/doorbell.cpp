@@ -20,11 +20,13 @@ long futex(std::atomic<uint32_t> &word, int operation, uint32_t value, const tim
 
 } // namespace
 
-void ring(DoorbellWord &bell) {
+bool ring(DoorbellWord &bell) {
   bell.rings.fetch_add(1, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (bell.sleepers.load(std::memory_order_relaxed) != 0)
-    futex(bell.rings, FUTEX_WAKE, INT_MAX, nullptr);
+  if (bell.sleepers.load(std::memory_order_relaxed) == 0)
+    return false;
+  futex(bell.rings, FUTEX_WAKE, INT_MAX, nullptr);
+  return true;
 }
 
 void sleepUntilRung(DoorbellWord &bell, uint32_t seen,

@@ -16,7 +16,8 @@ struct DoorbellWord {
 };
 
 /// Tells the sleepers of `bell` to look again. What the caller wrote before is visible to them.
-void ring(DoorbellWord &bell);
+/// Returns whether there were any.
+bool ring(DoorbellWord &bell);
 
 /// The end of a wait that has none.
 inline constexpr std::chrono::steady_clock::time_point kNever =

@@ -30,8 +30,8 @@ class StreamEvents {
 public:
   virtual ~StreamEvents() = default;
 
-  /// A message has arrived; the memory is the network's.
-  virtual void onMessage(std::span<const std::string_view> pieces) = 0;
+  /// A message has arrived; the memory is the network's. Returns whether that woke another thread.
+  virtual bool onMessage(std::span<const std::string_view> pieces) = 0;
 
   /// The stream has ended: the last call. `why` is a text for people.
   virtual void onEnd(const std::string &why) = 0;

@@ -19,11 +19,11 @@ void PeerSession::say(const HandshakeMessage &message) {
   stream_->write({&bytes, 1});
 }
 
-void PeerSession::onMessage(std::span<const std::string_view> pieces) {
+bool PeerSession::onMessage(std::span<const std::string_view> pieces) {
   if (phase() == Phase::Open)
     return onFrames(pieces);
   if (phase() == Phase::Ended)
-    return;
+    return false;
   std::string bytes;
   for (std::string_view piece : pieces)
     bytes.append(piece);
@@ -31,7 +31,7 @@ void PeerSession::onMessage(std::span<const std::string_view> pieces) {
   absl::Status status = message.ok() ? onHandshake(*message) : message.status();
   if (!status.ok())
     refuse(status, false);
-  host_.changed();
+  return host_.changed();
 }
 
 absl::Status PeerSession::onHandshake(const HandshakeMessage &message) {
@@ -88,7 +88,7 @@ void PeerSession::choose(bool sharesMemory, const std::string &reason) {
   say({.kind = HandshakeMessage::Kind::Choice, .flag = sharesMemory, .reason = reason});
 }
 
-void PeerSession::onFrames(std::span<const std::string_view> pieces) {
+bool PeerSession::onFrames(std::span<const std::string_view> pieces) {
   absl::Status status = lanes_->accept(pieces);
   if (!status.ok()) {
     host_.fail(absl::Status(status.code(),
@@ -97,7 +97,7 @@ void PeerSession::onFrames(std::span<const std::string_view> pieces) {
                                          status.message())));
     phase_.store(Phase::Ended, std::memory_order_release);
     stream_->cancel();
-    return;
+    return true;
   }
   for (int64_t edge : lanes_->completed())
     host_.arrived(*this, edge);
@@ -107,8 +107,7 @@ void PeerSession::onFrames(std::span<const std::string_view> pieces) {
     isFinishAnswered_ = true;
     sendFrame(FrameKind::FinishSeen);
   }
-  if (lanes_->hasNews())
-    host_.changed();
+  return lanes_->hasNews() && host_.changed();
 }
 
 void PeerSession::onEnd(const std::string &why) {

@@ -42,8 +42,8 @@ public:
   /// The other process is no longer there, without having finished.
   virtual void lost(PeerSession &session, const std::string &why) = 0;
 
-  /// Something a thread may wait for has changed.
-  virtual void changed() = 0;
+  /// Something a thread may wait for has changed. Returns whether one waits.
+  virtual bool changed() = 0;
 };
 
 /// A stream's state. The network's thread drives it; others look.
@@ -57,7 +57,7 @@ public:
   /// The stream, to be told before anything arrives. A dialled one is greeted here.
   void begin(NetworkStream &stream);
 
-  void onMessage(std::span<const std::string_view> pieces) override;
+  bool onMessage(std::span<const std::string_view> pieces) override;
   void onEnd(const std::string &why) override;
   void onLeft() override { host_.changed(); }
 
@@ -84,7 +84,7 @@ public:
 private:
   absl::Status onHandshake(const HandshakeMessage &message);
   absl::Status onHello(const Identity &hello);
-  void onFrames(std::span<const std::string_view> pieces);
+  bool onFrames(std::span<const std::string_view> pieces);
   void refuse(const absl::Status &why, bool isFinal);
   void sendFrame(FrameKind kind, uint32_t number = 0, const std::string &payload = "",
                  bool isLast = false);

@@ -136,11 +136,12 @@ public:
     stream_->write({&message, 1});
   }
 
-  void onMessage(std::span<const std::string_view>) override {
+  bool onMessage(std::span<const std::string_view>) override {
     if (!std::exchange(isGreeted_, true)) {
       send(encode({.kind = HandshakeMessage::Kind::Choice, .reason = "none"}));
       send("no frame at all, and not short either");
     }
+    return false;
   }
   void onEnd(const std::string &) override {}
   void onLeft() override {}
