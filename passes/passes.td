@@ -418,4 +418,190 @@ def CheckCluster : Pass<"pdg-check-cluster", "::mlir::ModuleOp"> {
   let options = [Option<"memory", "memory", "bool", "true", "Whether memory is checked">];
 }
 
+def InsertSendRecv : Pass<"pdg-insert-send-recv", "::mlir::ModuleOp"> {
+  let summary = "Cuts each edge of the graph that crosses from role to role by a Send and a Recv";
+  let description = [{
+    Ops have places (`pdg.place`), and so have carried values and results of loops and conditions
+    (`pdg.places`). A value that another role needs is sent once, right behind the op that gives it,
+    and received there. Joined values (`CollectiveOpInterface`) are joined on one server. Each role
+    that runs an op inside of a loop or condition has a copy of it; the copies of one have the same
+    `pdg.region`. Servers do not read data: the trainers tell them whether there is another batch.
+    What no effect needs has no copy. Statements are marked with the role that runs them.
+
+    Input:
+    ```mlir
+    %one = pdg.constant {pdg.place = #pdg.role<anywhere>} dense<1.0> : tensor<f32>
+    %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
+    %g = pdg.mul %w, %one {pdg.place = #pdg.role<trainer>} : tensor<f32>, tensor<f32>
+    %sum = pdg.all_reduce %g sum of 2 {pdg.place = #pdg.role<trainer>} : tensor<f32>
+    %next = pdg.sub %w, %sum {pdg.place = #pdg.role<server>} : tensor<f32>, tensor<f32>
+    pdg.assign <"w">, %next : tensor<f32> {pdg.place = #pdg.role<server>}
+    ```
+    Output, with places of ops that follow from their operands left out:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
+    pdg.send %w, #variable : tensor<f32>
+    %w1 = pdg.recv #variable to [] {pdg.place = #pdg.role<trainer>} : tensor<f32>
+    %one = pdg.constant {pdg.place = #pdg.role<trainer>} dense<1.0> : tensor<f32>
+    %g = pdg.mul %w1, %one : tensor<f32>, tensor<f32>
+    pdg.send %g, #gradient : tensor<f32>
+    %sum = pdg.accumulate #gradient sum of 2 to [] {pdg.place = #pdg.role<server>} : tensor<f32>
+    %next = pdg.sub %w, %sum : tensor<f32>, tensor<f32>
+    pdg.assign <"w">, %next : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def SplitRoles : Pass<"pdg-split-roles", "::mlir::ModuleOp"> {
+  let summary = "Moves what each role runs into a module of its own";
+  let description = [{
+    All trainers share a module, each server has its own. A variable is declared where it is used,
+    a data source where it is read; `pdg.edges` are the edges of the cluster, in the same order in
+    each module.
+
+    Input:
+    ```mlir
+    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>, pdg.edges = [#edge]} {
+      pdg.variable <"w"> : tensor<f32> { ... } {pdg.home = #pdg.role<server>}
+      pdg.program {
+        %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
+        pdg.send %w, #edge {pdg.place = #pdg.role<server>} : tensor<f32>
+        %w1 = pdg.recv #edge to [] {pdg.place = #pdg.role<trainer>} : tensor<f32>
+        pdg.yield
+      }
+    }
+    ```
+    Output, attributes left out:
+    ```mlir
+    module @trainer {
+      pdg.program {
+        %w = pdg.recv #edge to [] : tensor<f32>
+        pdg.yield
+      }
+    }
+    module @server_0 {
+      pdg.variable <"w"> : tensor<f32> { ... }
+      pdg.program {
+        %w = pdg.read <"w"> : tensor<f32>
+        pdg.send %w, #edge : tensor<f32>
+        pdg.yield
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def JoinRoles : Pass<"pdg-join-roles", "::mlir::ModuleOp"> {
+  let summary = "Joins the modules of all roles into one graph";
+  let description = [{
+    The inverse of pdg-insert-send-recv and pdg-split-roles: what was sent takes the place of what
+    was received, a sum of all trainers' messages becomes a collective op, copies of one loop or
+    condition become one. Fails if the roles do not fit together: a message that is not received or
+    not sent, a value that roles compute for themselves and not alike.
+
+    Input:
+    ```mlir
+    module @trainer attributes {pdg.role = #pdg.role<trainer>} {
+      pdg.program {
+        %w = pdg.recv #variable to [] : tensor<f32>
+        %g = pdg.exp %w : tensor<f32>
+        pdg.send %g, #gradient : tensor<f32>
+        pdg.yield
+      }
+    }
+    module @server_0 attributes {pdg.role = #pdg.role<server>} {
+      pdg.program {
+        %w = pdg.read <"w"> : tensor<f32>
+        pdg.send %w, #variable : tensor<f32>
+        %g = pdg.accumulate #gradient sum of 2 to [] : tensor<f32>
+        pdg.assign <"w">, %g : tensor<f32>
+        pdg.yield
+      }
+    }
+    ```
+    Output:
+    ```mlir
+    pdg.program {
+      %w = pdg.read <"w"> : tensor<f32>
+      %g = pdg.exp %w : tensor<f32>
+      %sum = pdg.all_reduce %g sum of 2 : tensor<f32>
+      pdg.assign <"w">, %sum : tensor<f32>
+      pdg.yield
+    }
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def Normalize : Pass<"pdg-normalize", "::mlir::ModuleOp"> {
+  let summary = "Orders a graph by what it computes and drops marks, so that graphs compare as text";
+  let description = [{
+    Of ops that may run in any order the one with the least text comes first; attributes `pdg.*` of
+    ops are removed; declarations are sorted by name.
+
+    Input:
+    ```mlir
+    %a = pdg.exp %x : tensor<f32> {pdg.place = #pdg.role<trainer>}
+    %b = pdg.cos %x : tensor<f32> {pdg.place = #pdg.role<server>}
+    ```
+    Output:
+    ```mlir
+    %b = pdg.cos %x : tensor<f32>
+    %a = pdg.exp %x : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def ReplicateDevices : Pass<"pdg-replicate-devices", "::mlir::ModuleOp"> {
+  let summary = "Gives each slice that a trainer computes a device, and each device its copies";
+  let description = [{
+    With several devices to a trainer (`pdg.cluster`) a trainer computes as many slices of a batch.
+    What is computed from slice d gets `pdg.device = d`; what has no mark is on the first device, as
+    is what joins values of several. A value that another device uses goes through a queue of the
+    process, once for each device. Runs after pdg-insert-send-recv: there is still one Send and one
+    Recv for a variable.
+
+    Input:
+    ```mlir
+    %w = pdg.recv <subject = <"w">, kind = variable, from = <server>, to = <trainer>> to [] : tensor<f32>
+    %x1 = pdg.part %x axis 0 from %begin1 size %size1 : tensor<?xf32>
+    %s1 = pdg.sum %x1 axis 0 : tensor<?xf32>
+    %y1 = pdg.mul %s1, %w : tensor<f32>, tensor<f32>
+    ```
+    Output, where %begin1 is where slice 1 begins:
+    ```mlir
+    %w = pdg.recv <subject = <"w">, kind = variable, from = <server>, to = <trainer>> to [] : tensor<f32>
+    pdg.enqueue %w, #edge capacity 1 : tensor<f32>
+    %w1 = pdg.dequeue #edge to [] {pdg.device = 1 : i64} : tensor<f32>
+    %x1 = pdg.part %x axis 0 from %begin1 size %size1 {pdg.device = 1 : i64} : tensor<?xf32>
+    %s1 = pdg.sum %x1 axis 0 {pdg.device = 1 : i64} : tensor<?xf32>
+    %y1 = pdg.mul %s1, %w1 {pdg.device = 1 : i64} : tensor<f32>, tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def RenameReplicas : Pass<"pdg-rename-replicas", "::mlir::ModuleOp"> {
+  let summary = "Names copies on devices after what they are copies of";
+  let description = [{
+    The first device keeps the true name; a copy on device d is its replica d. Users cannot write
+    such names.
+
+    Input:
+    ```mlir
+    pdg.enqueue %w, <subject = <"w">, kind = variable, number = 1, from = <trainer>, to = <trainer>>
+        capacity 1 : tensor<f32>
+    ```
+    Output, if it is taken out on device 1:
+    ```mlir
+    pdg.enqueue %w, <subject = <"w", replica = 1>, kind = variable, from = <trainer>, to = <trainer>>
+        capacity 1 : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 #endif // PDG_PASSES_PASSES_TD

@@ -30,6 +30,9 @@ SmallVector<EdgeOpInterface> endsIn(Block &block, bool isReceiver) {
 void moveSendsUp(Block &block) {
   llvm::SmallPtrSet<Operation *, 16> moved;
   for (EdgeOpInterface send : endsIn(block, false)) {
+    // Whether a loop goes on is said in each round, and behind the last.
+    if (cast<EdgeAttr>(send.getEdgeName()).getKind() == EdgeKind::Control)
+      continue;
     Operation *maker = send->getOperand(0).getDefiningOp();
     if (!maker || maker->getBlock() != &block)
       continue; // Sent where a round begins.

@@ -21,10 +21,6 @@ int64_t axisWithFactor(ArrayRef<int> factors, int factor) {
   return found == factors.end() ? -1 : found - factors.begin();
 }
 
-OperandRange yieldedValues(Block &block) {
-  return cast<YieldOp>(block.getTerminator()).getValues();
-}
-
 void SplitStates::set(Value value, Split split) {
   if (split)
     states_[value] = split;

@@ -4,6 +4,7 @@
 
 #include "ir/interfaces.h"
 #include "ir/ops/control.h"
+#include "passes/distribute/region_values.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -60,8 +61,5 @@ private:
 
 /// The axis of a tensor with these factors that has `factor`, or -1.
 int64_t axisWithFactor(llvm::ArrayRef<int> factors, int factor);
-
-/// The values that a region carries or gives: operands of its yield, as many as its op has results.
-mlir::OperandRange yieldedValues(mlir::Block &block);
 
 } // namespace pdg
