@@ -110,8 +110,149 @@ def SplitBatch : Pass<"pdg-split-batch", "::mlir::ModuleOp"> {
       pdg.assign <"s">, %s : tensor<f32>
     }
     ```
+
+    With several trainers the result is the program of each of them, in which it computes its share
+    of the slices, a power of two, and all join or gather what they have:
+    ```mlir
+    %r = pdg.replica
+    pdg.for_each @train {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>):
+      %n = pdg.dim %x axis 0 : tensor<?xf32>
+      %begin = pdg.part_begin %n part 0 plus %r of 2 leaves
+      %end = pdg.part_begin %n part 1 plus %r of 2 leaves
+      %size = pdg.sub %end, %begin : tensor<i64>, tensor<i64>
+      %x0 = pdg.part %x axis 0 from %begin size %size : tensor<?xf32>
+      %e0 = pdg.exp %x0 : tensor<?xf32>
+      %s0 = pdg.sum %e0 axis 0 : tensor<?xf32>
+      %s = pdg.all_reduce %s0 sum of 2 : tensor<f32>
+      pdg.assign <"s">, %s : tensor<f32>
+    }
+    ```
   }];
-  let options = [Option<"replicas", "replicas", "int64_t", "1", "Number of slices">];
+  let options = [
+    Option<"replicas", "replicas", "int64_t", "0", "Number of slices; 0: one for each trainer">,
+    Option<"trainers", "trainers", "int64_t", "1", "Number of processes that share the slices">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def InstantiateReplicas : Pass<"pdg-instantiate-replicas", "::mlir::ModuleOp"> {
+  let summary = "Makes one graph of the programs of all trainers";
+  let description = [{
+    What depends on pdg.replica becomes as many ops as there are trainers; what they join, one op or
+    a tree of ops. The interpreter can run the result: what pdg-split-batch makes of a script for
+    several trainers has the bits of what it makes for one with as many slices.
+
+    Input:
+    ```mlir
+    %r = pdg.replica
+    %y = pdg.cast %r to f32 : tensor<i64>
+    %s = pdg.all_reduce %y sum of 2 : tensor<f32>
+    ```
+    Output, with `trainers=2`:
+    ```mlir
+    %r0 = pdg.constant dense<0> : tensor<i64>
+    %r1 = pdg.constant dense<1> : tensor<i64>
+    %y0 = pdg.cast %r0 to f32 : tensor<i64>
+    %y1 = pdg.cast %r1 to f32 : tensor<i64>
+    %s = pdg.add %y0, %y1 : tensor<f32>, tensor<f32>
+    ```
+  }];
+  let options = [Option<"trainers", "trainers", "int64_t", "1", "Number of trainers">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def HoistReads : Pass<"pdg-hoist-reads", "::mlir::ModuleOp"> {
+  let summary = "Reads a variable before a loop that does not assign it, and once";
+  let description = [{
+    A read leaves all loops around it in which its variable stays what it is. Reads of a variable
+    that nothing assigns between are one. So what a server keeps is sent once for an evaluation,
+    not with each batch.
+
+    Input:
+    ```mlir
+    pdg.for_each @test {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>):
+      %w = pdg.read <"w"> : tensor<f32>
+      pdg.print ["", ""] [#pdg.format<>] (%w : tensor<f32>)
+    }
+    ```
+    Output:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<f32>
+    pdg.for_each @test {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>):
+      pdg.print ["", ""] [#pdg.format<>] (%w : tensor<f32>)
+    }
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+  let statistics = [Statistic<"numHoisted", "hoisted", "Number of reads moved out of loops">];
+}
+
+def Prune : Pass<"pdg-prune", "::mlir::ModuleOp"> {
+  let summary = "Removes what no effect needs, values that loops carry included";
+  let description = [{
+    Effects are prints, fetches, assertions, batches taken from data, and assignments of variables,
+    which a checkpoint has. If nothing is saved, a variable is kept if it is a parameter, state of
+    its optimizer, or read for another effect than its own update.
+
+    Input:
+    ```mlir
+    %sums:2 = pdg.for_each @train carry (%zero, %zero : tensor<f32>, tensor<f32>)
+        -> tensor<f32>, tensor<f32> {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>, %a: tensor<f32>, %b: tensor<f32>):
+      %s = pdg.sum %x axis 0 : tensor<?xf32>
+      %e = pdg.exp %s : tensor<f32>
+      %c = pdg.add %a, %s : tensor<f32>, tensor<f32>
+      %d = pdg.add %b, %e : tensor<f32>, tensor<f32>
+      pdg.yield %c, %d : tensor<f32>, tensor<f32>
+    }
+    pdg.print ["", ""] [#pdg.format<>] (%sums#0 : tensor<f32>)
+    ```
+    Output:
+    ```mlir
+    %sum = pdg.for_each @train carry (%zero : tensor<f32>) -> tensor<f32> {
+    ^bb0(%i: tensor<i64>, %x: tensor<?xf32>, %a: tensor<f32>):
+      %s = pdg.sum %x axis 0 : tensor<?xf32>
+      %c = pdg.add %a, %s : tensor<f32>, tensor<f32>
+      pdg.yield %c : tensor<f32>
+    }
+    pdg.print ["", ""] [#pdg.format<>] (%sum : tensor<f32>)
+    ```
+  }];
+  let options = [
+    Option<"saved", "saved", "bool", "true", "Whether somebody keeps the variables after the run">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def PropagateShardings : Pass<"pdg-propagate-shardings", "::mlir::ModuleOp"> {
+  let summary = "Moves joins to where they run least, and says what each trainer has";
+  let description = [{
+    A collective leaves loops that change nothing of it and goes, with what is computed from it,
+    into the condition that alone needs it; one that nobody needs is removed. All trainers take the
+    same branches, so they still meet. The attribute `pdg.sharding`, for readers, has a word for
+    each result of an op that gives trainers different values: `slices of axis k`, `partial sum`,
+    `partial extremum` or `own`.
+
+    Input:
+    ```mlir
+    %p = pdg.sum %x0 axis 0 {pdg.sharding = ["partial sum"]} : tensor<?xf32>
+    %s = pdg.all_reduce %p sum of 2 : tensor<f32>
+    pdg.if %rarely {
+      pdg.print ["", ""] [#pdg.format<>] (%s : tensor<f32>)
+    } else {
+    }
+    ```
+    Output:
+    ```mlir
+    %p = pdg.sum %x0 axis 0 {pdg.sharding = ["partial sum"]} : tensor<?xf32>
+    pdg.if %rarely {
+      %s = pdg.all_reduce %p sum of 2 : tensor<f32>
+      pdg.print ["", ""] [#pdg.format<>] (%s : tensor<f32>)
+    } else {
+    }
+    ```
+  }];
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 

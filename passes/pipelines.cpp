@@ -21,9 +21,10 @@ void buildGraphPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void buildSplitPipeline(OpPassManager &pm, int64_t replicas) {
+void buildSplitPipeline(OpPassManager &pm, int64_t replicas, int64_t trainers) {
   pm.addPass(createSimplifySizes());
-  pm.addPass(createSplitBatch({replicas}));
+  pm.addPass(createSendRows());
+  pm.addPass(createSplitBatch({replicas, trainers}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -10,8 +10,9 @@ namespace pdg {
 /// and what code is generated from.
 void buildGraphPipeline(mlir::OpPassManager &pm);
 
-/// From that graph to one whose batches are cut into `replicas` slices, with the same meaning.
-void buildSplitPipeline(mlir::OpPassManager &pm, int64_t replicas);
+/// From that graph to one whose batches are cut into `replicas` slices, with the same meaning. With
+/// several trainers it is the program of each of them, which has its share of the slices.
+void buildSplitPipeline(mlir::OpPassManager &pm, int64_t replicas, int64_t trainers = 1);
 
 /// From either graph to fused groups, what native code is made of.
 void buildNativePipeline(mlir::OpPassManager &pm);

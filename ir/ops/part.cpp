@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/part.h"
 #include "ir/interpret/strided_copy.h"
+#include "ir/ops/shape.h"
 #include "ir/rules.h"
 
 #define GET_OP_CLASSES
@@ -48,6 +49,22 @@ LogicalResult PartBeginOp::evaluate(Evaluation &eval) {
   }
   eval.result(0, {}).data<int64_t>()[0] = begin;
   return success();
+}
+
+OpFoldResult PartBeginOp::fold(FoldAdaptor) {
+  Attribute plus;
+  if (getPlus() && matchPattern(getPlus(), m_Constant(&plus))) {
+    int64_t more = cast<DenseElementsAttr>(plus).getSplatValue<APInt>().getSExtValue();
+    setPart(getPart() + std::clamp<int64_t>(more, 0, getOf() - getPart()));
+    getPlusMutable().clear();
+    return getResult();
+  }
+  if (!getPlus() && getPart() == 0)
+    return DenseElementsAttr::get(cast<ShapedType>(getType()), int64_t(0));
+  // A size is never negative.
+  if (!getPlus() && getPart() == getOf() && getN().getDefiningOp<DimOp>())
+    return getN();
+  return {};
 }
 
 /// L(n), as code.

@@ -24,6 +24,7 @@ def Pdg_PartBeginOp : Pdg_PureOp<"part_begin", [DeclareOpInterfaceMethods<Lowera
   let assemblyFormat = [{
     $n `part` $part (`plus` $plus^)? `of` $of (`leaves` $leaves^)? attr-dict
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

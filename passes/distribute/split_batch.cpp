@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/expr.h"
 #include "ir/interpret/evaluate_leaves.h"
+#include "ir/ops/communication.h"
 #include "ir/ops/elementwise_binary.h"
 #include "ir/ops/layout.h"
 #include "ir/ops/leaves.h"
 #include "ir/ops/part.h"
 #include "ir/ops/shape.h"
+#include "passes/distribute/region_values.h"
 #include "passes/distribute/split_states.h"
 #include "passes/passes.h"
 
@@ -26,8 +28,8 @@ using Values = SmallVector<Value>;
 /// Rewrites a program whose splits are known.
 class Splitter {
 public:
-  Splitter(SplitStates &states, int64_t slices) : states_(states), slices_(slices) {}
-  void rewrite(Block &block);
+  Splitter(SplitStates &states, Slicing slicing) : states_(states), slicing_(slicing) {}
+  void rewriteProgram(Block &body);
   /// Removes what was replaced by slices. Fails if an op did not take slices, which it reported.
   LogicalResult finish();
 
@@ -36,7 +38,10 @@ private:
   /// included, and how long they are.
   struct Cuts {
     Values begins, sizes;
+    Value whole; ///< How long all of them are together.
   };
+  void rewrite(Block &block);
+  Value cutBegin(OpBuilder &b, Location loc, Value count, bool isPlain, int64_t slice);
   const Cuts &cutsOf(Split split);
   Value gather(OpBuilder &b, Value value);
   Value sliceOfWhole(OpBuilder &b, Value whole, Split split, int64_t slice);
@@ -52,8 +57,9 @@ private:
   Values expand(OpBuilder &b, ValueRange values, ArrayRef<Split> splits);
 
   SplitStates &states_;
-  int64_t slices_;
-  DenseMap<Value, Values> parts_; ///< The slices of a split value.
+  Slicing slicing_;
+  Value first_;                   ///< The number of a trainer's first slice; null for one trainer.
+  DenseMap<Value, Values> parts_; ///< The slices of a split value that a process has.
   DenseMap<std::pair<const Partition *, int64_t>, Cuts> cuts_;
   SmallVector<Operation *> replaced_;
   SmallVector<BlockArgument> replacedArguments_;
@@ -61,6 +67,15 @@ private:
 };
 
 //===- Slices --------------------------------------------------------------===//
+
+/// Where slice number `slice` of this process begins, of a batch of `count` examples.
+Value Splitter::cutBegin(OpBuilder &b, Location loc, Value count, bool isPlain, int64_t slice) {
+  if (!first_ && slice == 0)
+    return sizeConstant(b, loc, 0);
+  if (!first_ && slice == slicing_.slices)
+    return count;
+  return PartBeginOp::create(b, loc, count, slice, first_, slicing_.slices, isPlain);
+}
 
 const Splitter::Cuts &Splitter::cutsOf(Split split) {
   auto [place, isNew] = cuts_.try_emplace({split.partition, split.rows});
@@ -72,21 +87,29 @@ const Splitter::Cuts &Splitter::cutsOf(Split split) {
   Block &body = loop.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&body);
   Value count = DimOp::create(b, loc, body.getArgument(1), 0);
-  for (int64_t r = 0; r <= slices_; ++r) {
-    Value begin = r == 0         ? sizeConstant(b, loc, 0)
-                  : r == slices_ ? count
-                                 : PartBeginOp::create(b, loc, count, r, Value(), slices_,
-                                                       split.partition->plain)
-                                       .getResult();
-    TensorExpr rows{b, loc, begin};
-    cuts.begins.push_back(
-        split.rows == 1 ? begin : (rows * rows.with(sizeConstant(b, loc, split.rows))).value);
-  }
-  for (int64_t r = 0; r < slices_; ++r) {
+  auto inRows = [&](Value examples) {
+    TensorExpr rows{b, loc, examples};
+    return split.rows == 1 ? examples : (rows * rows.with(sizeConstant(b, loc, split.rows))).value;
+  };
+  for (int64_t r = 0; r <= slicing_.copies(); ++r)
+    cuts.begins.push_back(inRows(cutBegin(b, loc, count, split.partition->plain, r)));
+  for (int64_t r = 0; r < slicing_.copies(); ++r) {
     TensorExpr end{b, loc, cuts.begins[r + 1]};
     cuts.sizes.push_back((end - end.with(cuts.begins[r])).value);
   }
+  cuts.whole = first_ ? inRows(count) : cuts.begins.back();
   return cuts;
+}
+
+/// One value of several: a tree, neighbours first; an odd one moves up.
+static Value joinAsTree(Values parts, function_ref<Value(Value, Value)> joinTwo) {
+  while (parts.size() > 1) {
+    Values next;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      next.push_back(i + 1 == parts.size() ? parts[i] : joinTwo(parts[i], parts[i + 1]));
+    parts = std::move(next);
+  }
+  return parts.front();
 }
 
 /// The whole of `value`.
@@ -96,17 +119,20 @@ Value Splitter::gather(OpBuilder &b, Value value) {
   // The fields of a batch are there anyway.
   if (!split || (argument && split.partition->loop == argument.getOwner()->getParentOp()))
     return value;
-  Values parts = parts_.lookup(value);
-  while (parts.size() > 1) {
-    Values next;
-    for (size_t i = 0; i < parts.size(); i += 2)
-      next.push_back(i + 1 == parts.size()
-                         ? parts[i]
-                         : ConcatOp::create(b, value.getLoc(), parts[i], parts[i + 1], split.axis)
-                               .getResult());
-    parts = std::move(next);
-  }
-  return parts.front();
+  Location loc = value.getLoc();
+  Value own = joinAsTree(parts_.lookup(value), [&](Value x, Value y) -> Value {
+    return ConcatOp::create(b, loc, x, y, split.axis);
+  });
+  if (!first_)
+    return own;
+  auto type = cast<RankedTensorType>(value.getType());
+  Values sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.isDynamicDim(axis))
+      sizes.push_back(axis == split.axis ? cutsOf(split).whole
+                                         : DimOp::create(b, loc, own, axis).getResult());
+  return AllGatherOp::create(b, loc, type, own, split.axis, slicing_.trainers, sizes,
+                             b.getDenseI64ArrayAttr(type.getShape()));
 }
 
 /// Puts the length of a slice into the shape argument of `op`, if it has one: an attribute `shape`,
@@ -183,7 +209,7 @@ Operation *Splitter::cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &p
 /// The sum `sum`, a new op, with at most its share of the 16 leaves.
 Value Splitter::openSum(OpBuilder &b, Operation *sum) {
   auto type = cast<RankedTensorType>(sum->getResult(0).getType());
-  SmallVector<int64_t> shape{std::max<int64_t>(kMaxLeaves / slices_, 1)};
+  SmallVector<int64_t> shape{std::max<int64_t>(kMaxLeaves / slicing_.slices, 1)};
   llvm::append_range(shape, type.getShape());
   Location loc = sum->getLoc();
   Value zero = scalarConstant(b, loc, type, 0);
@@ -193,23 +219,25 @@ Value Splitter::openSum(OpBuilder &b, Operation *sum) {
   return JoinLeavesOp::create(b, loc, leaves);
 }
 
-/// One value of those of all slices: a tree, neighbours first; an odd one moves up.
+static JoinKind joinKindOf(Operation *op, const SlicedOp &plan) {
+  if (plan.kind == FactorKind::Sum)
+    return JoinKind::Sum;
+  auto reduction = cast<ReductionOpInterface>(op);
+  return reduction.getReductionKind() == ReductionKind::Max ? JoinKind::Max : JoinKind::Min;
+}
+
+/// One value of those of all slices.
 Value Splitter::join(OpBuilder &b, Operation *op, Values parts, const SlicedOp &plan) {
-  auto reduction = dyn_cast<ReductionOpInterface>(op);
-  auto joinTwo = [&](Value x, Value y) -> Value {
-    if (plan.kind == FactorKind::Sum)
-      return (TensorExpr{b, op->getLoc(), x} + TensorExpr{b, op->getLoc(), y}).value;
-    if (reduction.getReductionKind() == ReductionKind::Max)
-      return MaximumOp::create(b, op->getLoc(), x, y);
-    return MinimumOp::create(b, op->getLoc(), x, y);
-  };
-  while (parts.size() > 1) {
-    Values next;
-    for (size_t i = 0; i < parts.size(); i += 2)
-      next.push_back(i + 1 == parts.size() ? parts[i] : joinTwo(parts[i], parts[i + 1]));
-    parts = std::move(next);
-  }
-  return parts.front();
+  JoinKind kind = joinKindOf(op, plan);
+  Location loc = op->getLoc();
+  Value own = joinAsTree(std::move(parts), [&](Value x, Value y) -> Value {
+    if (kind == JoinKind::Sum)
+      return AddOp::create(b, loc, x, y);
+    if (kind == JoinKind::Max)
+      return MaximumOp::create(b, loc, x, y);
+    return MinimumOp::create(b, loc, x, y);
+  });
+  return first_ ? AllReduceOp::create(b, loc, own, kind, slicing_.trainers).getResult() : own;
 }
 
 void Splitter::rewriteOp(Operation *op) {
@@ -221,7 +249,7 @@ void Splitter::rewriteOp(Operation *op) {
     return;
   }
   Values parts;
-  for (int64_t r = 0; r < slices_; ++r) {
+  for (int64_t r = 0; r < slicing_.copies(); ++r) {
     Operation *clone = cloneOnSlice(b, op, plan, r);
     parts.push_back(plan.opensLeaves ? openSum(b, clone) : clone->getResult(0));
   }
@@ -241,7 +269,7 @@ Values Splitter::expand(OpBuilder &b, ValueRange values, ArrayRef<Split> splits)
     if (!split)
       result.push_back(gather(b, value));
     else
-      for (int64_t r = 0; r < slices_; ++r)
+      for (int64_t r = 0; r < slicing_.copies(); ++r)
         result.push_back(slice(b, value, split, r));
   return result;
 }
@@ -266,11 +294,11 @@ void Splitter::splitArguments(Operation *op, Block &body, unsigned count) {
     if (i < first) {
       cutsOf(split);
       b.setInsertionPointAfterValue(cutsOf(split).sizes.back());
-      for (int64_t r = 0; r < slices_; ++r)
+      for (int64_t r = 0; r < slicing_.copies(); ++r)
         parts_[argument].push_back(sliceOfWhole(b, argument, split, r));
       continue;
     }
-    for (int64_t r = 0; r < slices_; ++r)
+    for (int64_t r = 0; r < slicing_.copies(); ++r)
       parts_[argument].push_back(body.insertArgument(
           argument.getArgNumber(), typeOfSlice(argument.getType(), split), argument.getLoc()));
     replacedArguments_.push_back(argument);
@@ -282,29 +310,23 @@ void Splitter::rewriteYield(Block &block, ArrayRef<Split> splits) {
   OpBuilder b(yield);
   Values values = expand(b, yield.getValues(), splits);
   Value goesOn = yield.getGoesOn();
-  YieldOp::create(b, yield.getLoc(), values, goesOn ? gather(b, goesOn) : Value());
-  yield.erase();
+  replaceYield(block, values, goesOn ? gather(b, goesOn) : Value());
 }
 
 void Splitter::rewriteRegions(Operation *op) {
   unsigned count = op->getNumResults();
-  bool isLoop = op->getRegion(0).front().getNumArguments() > 0;
   SmallVector<Split> splits =
       llvm::map_to_vector(op->getResults(), [&](Value result) { return states_.of(result); });
   OpBuilder b(op);
-  unsigned own = op->getNumOperands() - (isLoop ? count : 0);
-  OperationState state(op->getLoc(), op->getName());
-  for (Value operand : op->getOperands().take_front(own))
-    state.operands.push_back(gather(b, operand));
-  if (isLoop)
-    llvm::append_range(state.operands, expand(b, op->getOperands().drop_front(own), splits));
+  Values operands;
+  for (Value operand : ownOperands(op))
+    operands.push_back(gather(b, operand));
+  llvm::append_range(operands, expand(b, initialValues(op), splits));
+  SmallVector<Type> types;
   for (auto [result, split] : llvm::zip(op->getResults(), splits))
-    state.types.append(split ? slices_ : 1,
-                       split ? typeOfSlice(result.getType(), split) : result.getType());
-  state.addAttributes(op->getAttrs());
-  for (Region &region : op->getRegions())
-    state.addRegion()->takeBody(region);
-  Operation *next = b.create(state);
+    types.append(split ? slicing_.copies() : 1,
+                 split ? typeOfSlice(result.getType(), split) : result.getType());
+  Operation *next = rebuildWithRegions(b, op, operands, types);
   if (Partition *partition = states_.partitionOf(op))
     partition->loop = cast<ForEachOp>(next);
   unsigned at = 0;
@@ -312,12 +334,12 @@ void Splitter::rewriteRegions(Operation *op) {
     if (!split)
       result.replaceAllUsesWith(next->getResult(at++));
     else
-      for (int64_t r = 0; r < slices_; ++r)
+      for (int64_t r = 0; r < slicing_.copies(); ++r)
         parts_[result].push_back(next->getResult(at++));
   }
   replaced_.push_back(op);
   for (Region &region : next->getRegions()) {
-    if (isLoop)
+    if (isa<LoopOpInterface>(next))
       splitArguments(next, region.front(), count);
     rewrite(region.front());
     rewriteYield(region.front(), splits);
@@ -333,6 +355,18 @@ void Splitter::rewrite(Block &block) {
       rewriteRegions(op);
     else
       rewriteOp(op);
+}
+
+void Splitter::rewriteProgram(Block &body) {
+  if (slicing_.trainers > 1) {
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    Location loc = body.getParentOp()->getLoc();
+    TensorExpr replica{b, loc, ReplicaOp::create(b, loc)};
+    first_ = slicing_.copies() == 1
+                 ? replica.value
+                 : (replica * replica.with(sizeConstant(b, loc, slicing_.copies()))).value;
+  }
+  rewrite(body);
 }
 
 LogicalResult Splitter::finish() {
@@ -351,20 +385,33 @@ struct SplitBatchPass : impl::SplitBatchBase<SplitBatchPass> {
   using SplitBatchBase::SplitBatchBase;
 
   void runOnOperation() override {
-    if (replicas < 1 || replicas > 1024) {
-      getOperation().emitError("expects 1 to 1024 replicas, got ") << replicas.getValue();
+    Slicing slicing{replicas ? replicas : trainers, trainers};
+    if (failed(check(slicing)))
       return signalPassFailure();
-    }
-    if (replicas == 1)
+    if (slicing.slices == 1)
       return;
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      SplitStates states(replicas);
+      SplitStates states(slicing.slices);
       states.analyze(program.getBody().front());
-      Splitter splitter(states, replicas);
-      splitter.rewrite(program.getBody().front());
+      Splitter splitter(states, slicing);
+      splitter.rewriteProgram(program.getBody().front());
       if (failed(splitter.finish()))
         return signalPassFailure();
     }
+  }
+
+  LogicalResult check(Slicing slicing) {
+    if (slicing.trainers < 1 || slicing.trainers > 65536)
+      return getOperation().emitError("expects 1 to 65536 trainers, got ") << slicing.trainers;
+    if (slicing.slices < 1 || slicing.copies() > 1024)
+      return getOperation().emitError("expects 1 to 1024 replicas, got ") << slicing.slices;
+    // Joined slices of one trainer are a subtree of those of all.
+    bool isSubtree = slicing.slices % slicing.trainers == 0 &&
+                     llvm::isPowerOf2_64(slicing.copies()) && slicing.slices <= 65536;
+    if (slicing.trainers > 1 && !isSubtree)
+      return getOperation().emitError("expects a power of two of replicas for each trainer, got ")
+             << slicing.slices << " for " << slicing.trainers << " trainers";
+    return success();
   }
 };
 

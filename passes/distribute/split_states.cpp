@@ -3,6 +3,7 @@
 #include "passes/distribute/split_states.h"
 #include "ir/interpret/evaluate_elementwise.h"
 #include "ir/interpret/evaluate_leaves.h"
+#include "passes/distribute/region_values.h"
 
 using namespace mlir;
 
@@ -84,7 +85,7 @@ static SlicedOp planSum(Operation *op, SlicedOp plan) {
 SlicedOp SplitStates::planOf(Operation *op) const {
   auto shardable = dyn_cast<ShardableOpInterface>(op);
   if (!shardable || op->getNumResults() != 1 || op->getNumRegions() ||
-      !isa<InferTypeOpInterface>(op))
+      !isa<InferTypeOpInterface>(op) || op->hasAttr("pdg.whole"))
     return {};
   ShardingRule rule = shardable.getShardingRule();
   if (rule.empty())

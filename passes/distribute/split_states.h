@@ -4,11 +4,18 @@
 
 #include "ir/interfaces.h"
 #include "ir/ops/control.h"
-#include "passes/distribute/region_values.h"
 
 #include "llvm/ADT/DenseMap.h"
 
 namespace pdg {
+
+/// In how many slices batches are cut, and how many processes share them. With one trainer the
+/// result is an ordinary graph; with more, the program of each, in which it has its `copies`.
+struct Slicing {
+  int64_t slices = 1;
+  int64_t trainers = 1;
+  int64_t copies() const { return slices / trainers; }
+};
 
 /// How the batches of one loop over data are cut into slices.
 struct Partition {
