@@ -27,19 +27,34 @@ template <MathValue V> V combineValues(V left, V right) { return mixValue(left ^
 /// Four U32 words.
 template <class V> using RandomWords = std::array<V, 4>;
 
+/// Applies `step` to `state` `times` times. Values that emit code have a loop for it
+/// (ir/math/emit_loop.h).
+template <MathValue V, size_t N, class Step>
+  requires(V::isStatic)
+std::array<V, N> repeated(int times, std::array<V, N> state, Step step) {
+  for (int i = 0; i < times; ++i)
+    state = step(state);
+  return state;
+}
+
 /// Returns Philox4x32-10 of a counter and a key (its two words), all U32.
-template <MathValue V> RandomWords<V> philox4x32(RandomWords<V> c, std::array<V, 2> key) {
+template <MathValue V> RandomWords<V> philox4x32(RandomWords<V> counter, std::array<V, 2> key) {
   auto upper = [](V product0, uint64_t factor) {
     return convert<Elem::U32>((convert<Elem::U64>(product0) * factor) >> 32);
   };
   constexpr uint32_t factor0 = 0xd2511f53, factor1 = 0xcd9e8d57;
-  for (int round = 0; round < 10; ++round) {
-    if (round != 0)
-      key = {key[0] + uint32_t{0x9e3779b9}, key[1] + uint32_t{0xbb67ae85}};
-    c = {upper(c[2], factor1) ^ c[1] ^ key[0], c[2] * factor1, upper(c[0], factor0) ^ c[3] ^ key[1],
-         c[0] * factor0};
-  }
-  return c;
+  // The counter, and the key of the round.
+  using State = std::array<V, 6>;
+  auto round = [&](const State &s) {
+    return State{upper(s[2], factor1) ^ s[1] ^ s[4], s[2] * factor1,
+                 upper(s[0], factor0) ^ s[3] ^ s[5], s[0] * factor0,
+                 s[4] + uint32_t{0x9e3779b9},        s[5] + uint32_t{0xbb67ae85}};
+  };
+  // Ten rounds; two of them are worth the loop around them.
+  auto twoRounds = [&](const State &s) { return round(round(s)); };
+  State last =
+      repeated(5, State{counter[0], counter[1], counter[2], counter[3], key[0], key[1]}, twoRounds);
+  return {last[0], last[1], last[2], last[3]};
 }
 
 /// Returns the words of one element. All arguments are U64: the call's key, the hash of the loop

@@ -1,6 +1,7 @@
 // The ops of random.td.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/random.h"
+#include "ir/math/emit_loop.h"
 #include "ir/math/random.h"
 #include "ir/rules.h"
 

@@ -1,6 +1,7 @@
 // Philox against its published vectors, the distributions against their moments and tails, and
 // emitted draws against plain ones.
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/math/emit_loop.h"
 #include "ir/math/random.h"
 #include "test/ir/math/element_kernel.h"
 
