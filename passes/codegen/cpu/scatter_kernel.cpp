@@ -75,8 +75,8 @@ private:
 
   /// Joins the two last subtrees of `row` while they are nearer to each other than to `leaf`.
   void joinNearer(Value row, Value leaf) {
-    // At most kLevels joins: an unrolled loop of conditions is simplest.
-    for (int64_t i = 1; i < kLevels; ++i) {
+    // At most so many joins: a loop of conditions is simplest.
+    k_.loop(k_.c(1), k_.c(kLevels), k_.c(1), [&](Value) {
       Value depth = k_.load(depth_, k_.i64, row);
       k_.when(k_.less(k_.c(1), depth), [&] {
         Value top = k_.sub(depth, k_.c(1)), below = k_.sub(depth, k_.c(2));
@@ -90,7 +90,7 @@ private:
             arith::AndIOp::create(b_, loc_, k_.less(near, far), k_.less(near, differing));
         k_.when(isNearer, [&] { join(row, below, top); });
       });
-    }
+    });
   }
 
   void join(Value row, Value below, Value top) {
