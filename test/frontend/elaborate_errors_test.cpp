@@ -155,7 +155,7 @@ static const char *const kWords[] = {"x",
 TEST(ElaborateErrors, RandomScriptsDoNotCrash) {
   std::mt19937 random(1);
   auto pick = [&] { return std::string(kWords[random() % std::size(kWords)]); };
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 200; ++round) {
     std::string script = "import nn, optim\nblock f(x, n: int = 1) { return x * n }\n"
                          "use net = nn.dense(units: 3)\ninput x: f32[N, 4]\nvar y = " +
                          pick() + "\nlet n = " + pick() +

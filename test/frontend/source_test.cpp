@@ -22,7 +22,7 @@ TEST(Source, LinesAndColumns) {
 }
 
 TEST(Source, FindsColumnsInLongLinesAtOnce) {
-  constexpr uint32_t Letters = 1'000'000;
+  constexpr uint32_t Letters = 200'000;
   std::string line;
   for (uint32_t i = 0; i < Letters; ++i)
     line += "\xC3\xA9";

@@ -195,5 +195,43 @@ TEST(ControlGradients, OfCasts) {
                {{"x", 5}}, 0x1p-7, 1e-4);
 }
 
+/// A gradient through `depth` loops inside each other, of x * 1 in the innermost one.
+std::string nestOf(int depth) {
+  std::string text = R"(pdg.program {
+      %x = pdg.input "x" : tensor<f64>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %n = pdg.constant dense<1> : tensor<i64>
+      %one = pdg.constant dense<1.0> : tensor<f64>
+  )";
+  std::string carried = "x", end;
+  for (int i = 0; i < depth; ++i) {
+    std::string number = std::to_string(i);
+    text += "%l" + number + " = pdg.for %zero to %n carry (%" + carried +
+            " : tensor<f64>) -> tensor<f64> {\n^bb0(%i" + number + ": tensor<i64>, %c" + number +
+            ": tensor<f64>):\n";
+    carried = "c" + number;
+    end = "pdg.yield %" + (i + 1 < depth ? "l" + std::to_string(i + 1) : std::string("m")) +
+          " : tensor<f64>\n}\n" + end;
+  }
+  return text + "%m = pdg.mul %" + carried + ", %one : tensor<f64>, tensor<f64>\n" + end + R"(
+      %g = pdg.gradient %l0 of [] %x : tensor<f64> : tensor<f64> -> tensor<f64>
+      pdg.fetch "g", %g : tensor<f64>
+      pdg.yield
+    })";
+}
+
+TEST(ControlGradients, OfLoopsInsideEachOther) {
+  for (auto [depth, isGood] : {std::pair(32, true), {33, false}}) {
+    TestContext test;
+    OwningOpRef<ModuleOp> module = test.parse(nestOf(depth));
+    ASSERT_TRUE(module) << test.reports;
+    EXPECT_EQ(simplify(test, *module), isGood) << test.reports;
+    EXPECT_EQ(test.reports.find("33 loops lie inside each other, at most 32 may") ==
+                  std::string::npos,
+              isGood)
+        << test.reports;
+  }
+}
+
 } // namespace
 } // namespace pdg
