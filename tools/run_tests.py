@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
 LIT = "/usr/lib/llvm-22/bin/lit"
 FAST_LIMIT = 60  # seconds for one lit test of the fast suite
+MESSAGE_FUZZ_RUNS = 1000000  # some 20 seconds
 FUZZ_RUNS = 20000  # inputs of the fuzz target in the slow suite: about four minutes
 SHARD = 3  # seconds of one process of a unit test program: more are shared among several
 
@@ -308,27 +309,34 @@ def prune(folders):
     folders[:] = [f for f in folders if not f.startswith((".", "build"))]
 
 
-def fuzz_job(limit):
-    """Builds the fuzz target of the front end and runs it: a fixed seed, a fixed count of inputs."""
-    folder = os.path.join(ROOT, "build-fuzz")
-    for command in (["cmake", "--preset", "fuzz"],
-                    ["cmake", "--build", "--preset", "fuzz", "--target", "frontend-fuzz"]):
-        status, output = run(command, limit)
-        if status != 0:
-            return one("fuzz: build", False, output[-3000:])
-    seeds, found = os.path.join(folder, "seeds"), os.path.join(folder, "found")
-    seed_scripts(seeds)
-    for name in os.listdir(found) if os.path.isdir(found) else []:
-        os.remove(os.path.join(found, name))  # each run starts from the same inputs
-    os.makedirs(found, exist_ok=True)
-    env = {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0:allow_user_poisoning=0",
-           "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
-    command = [os.path.join(folder, "bin", "frontend-fuzz"), "-seed=1", f"-runs={FUZZ_RUNS}",
-               "-max_len=4096", "-timeout=20", "-rss_limit_mb=4096", "-verbosity=0",
-               f"-max_total_time={max(1, int(limit) - 60)}", f"-artifact_prefix={folder}/",
-               "-dict=" + os.path.join(ROOT, "test", "fuzz", "pdg.dict"), found, seeds]
-    status, output = run(command, limit, env)
-    return one("frontend-fuzz", status == 0, output[-6000:])
+def fuzz_job(target, runs, *arguments):
+    """Builds a fuzz target and runs it: a fixed seed, a fixed count of inputs."""
+
+    def job(limit):
+        folder = os.path.join(ROOT, "build-fuzz")
+        for command in (["cmake", "--preset", "fuzz"],
+                        ["cmake", "--build", "--preset", "fuzz", "--target", target]):
+            status, output = run(command, limit)
+            if status != 0:
+                return one(f"{target}: build", False, output[-3000:])
+        seeds = os.path.join(folder, "seeds", target)
+        found = os.path.join(folder, "found", target)
+        for name in os.listdir(found) if os.path.isdir(found) else []:
+            os.remove(os.path.join(found, name))  # each run starts from the same inputs
+        os.makedirs(found, exist_ok=True)
+        os.makedirs(seeds, exist_ok=True)
+        if target == "frontend-fuzz":
+            seed_scripts(seeds)
+        env = {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0:allow_user_poisoning=0",
+               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+        command = [os.path.join(folder, "bin", target), "-seed=1", f"-runs={runs}",
+                   "-timeout=20", "-rss_limit_mb=4096", "-verbosity=0",
+                   f"-max_total_time={max(1, int(limit) - 60)}", f"-artifact_prefix={folder}/",
+                   *arguments, found, seeds]
+        status, output = run(command, limit, env)
+        return one(target, status == 0, output[-6000:])
+
+    return job
 
 
 def slow_jobs():
@@ -343,7 +351,10 @@ def slow_jobs():
     # what the sanitizers expect before a function.
     jobs["unit tests with asan"] = sanitizer_job("asan", ["pdg-runtime-tests", "pdg-transport-tests",
                                                           "pdg-frontend-tests"])
-    jobs["fuzz of the front end"] = fuzz_job
+    jobs["fuzz of the front end"] = fuzz_job(
+        "frontend-fuzz", FUZZ_RUNS, "-max_len=4096",
+        "-dict=" + os.path.join(ROOT, "test", "fuzz", "pdg.dict"))
+    jobs["fuzz of messages"] = fuzz_job("transport-fuzz", MESSAGE_FUZZ_RUNS, "-max_len=512")
     # Threads of ours are in the runtime only; LLVM's, not instrumented, would be reported wrongly.
     jobs["runtime's unit tests with tsan"] = sanitizer_job("tsan", ["pdg-runtime-tests",
                                                                    "pdg-transport-tests"])
