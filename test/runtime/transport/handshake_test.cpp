@@ -41,9 +41,10 @@ TEST(Handshake, DifferentProgramsAreTheFirstAndOnlyError) {
 
 TEST(Handshake, AnotherJobIsAStranger) {
   ProcessCluster cluster(smallTopology(), [](ProcessOptions &options) {
-    options.connectLimit = std::chrono::milliseconds(100);
     if (options.self == kTrainer)
       options.job = "another";
+    else
+      options.connectLimit = std::chrono::milliseconds(100);
   });
   EXPECT_EQ(cluster.statusOf(kTrainer).message(),
             "cannot connect with server 0: trainer 0 belongs to another job");
