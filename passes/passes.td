@@ -10,7 +10,7 @@ def Differentiate : Pass<"pdg-differentiate", "::mlir::ModuleOp"> {
   let description = [{
     Reverse-mode differentiation from IR to IR. Each op answers how a cotangent passes through it.
     Several cotangents of one value are added in program order of the uses. What iterations of a
-    loop contribute to one value shares leaves if it is a sum that can (`LeavesOpInterface`).
+    loop contribute to one value shares leaves (`LeavesOpInterface`, `PlacingOpInterface`).
 
     Input:
     ```mlir
@@ -135,6 +135,43 @@ def SplitBatch : Pass<"pdg-split-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
+def ShareBatches : Pass<"pdg-share-batches", "::mlir::ModuleOp"> {
+  let summary = "Gives whole batches to trainers in turn";
+  let description = [{
+    In place of pdg-split-batch, for modes in which trainers do not keep step: trainer r runs the
+    rounds r, r + T, ... of a loop over data in which a variable changes. In the others it hands on
+    what it has.
+
+    Input:
+    ```mlir
+    pdg.for_each @train {
+    ^bb0(%step: tensor<i64>, %x: tensor<?xf32>):
+      %s = pdg.sum %x axis 0 : tensor<?xf32>
+      pdg.assign <"s">, %s : tensor<f32>
+    }
+    ```
+    Output, with `trainers=2`:
+    ```mlir
+    %r = pdg.replica
+    pdg.for_each @train {
+    ^bb0(%step: tensor<i64>, %x: tensor<?xf32>):
+      %two = pdg.constant dense<2> : tensor<i64>
+      %turn = pdg.mod %step, %two : tensor<i64>, tensor<i64>
+      %mine = pdg.eq %turn, %r : tensor<i64>, tensor<i64>
+      pdg.if %mine {
+        %s = pdg.sum %x axis 0 : tensor<?xf32>
+        pdg.assign <"s">, %s : tensor<f32>
+        pdg.yield
+      } else {
+        pdg.yield
+      }
+    }
+    ```
+  }];
+  let options = [Option<"trainers", "trainers", "int64_t", "1", "Number of trainers">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def InstantiateReplicas : Pass<"pdg-instantiate-replicas", "::mlir::ModuleOp"> {
   let summary = "Makes one graph of the programs of all trainers";
   let description = [{
@@ -256,110 +293,6 @@ def PropagateShardings : Pass<"pdg-propagate-shardings", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pdg::PdgDialect"];
 }
 
-def ShardVariables : Pass<"pdg-shard-variables", "::mlir::ModuleOp"> {
-  let summary = "Splits large variables over servers, where their updates are element-wise";
-  let description = [{
-    A variable is split, with its states, if together they are larger than one server's share of all
-    variables and it has at least `min-bytes`, or if the script says so (@shard). It becomes several
-    variables, named by their slices, and so do the ops of its update, if all of them pass slices
-    through (sharding rules, all Parallel along the axis). Trainers send slices of gradients, and
-    put together what they read. A sum along the axis, as in the norm of a gradient, is cut between
-    its leaves, which are joined as its tree: the bits do not depend on the number of servers. What
-    cannot be split has the reason in `pdg.why-whole`; it is an error if the script wants it split.
-
-    The result is an ordinary graph. Runs before pdg-place-variables, which gives each slice a home.
-
-    Input, in a cluster of two servers:
-    ```mlir
-    pdg.variable <"w"> : tensor<8xf32> param { ... }
-    pdg.program {
-      %w = pdg.read <"w"> : tensor<8xf32>
-      ...
-      %g = pdg.all_reduce %part sum of 2 : tensor<8xf32>
-      %next = pdg.sub %w, %g : tensor<8xf32>, tensor<8xf32>
-      pdg.assign <"w">, %next : tensor<8xf32>
-      pdg.yield
-    }
-    ```
-    Output:
-    ```mlir
-    pdg.variable <"w", slice = [0, 4]> : tensor<4xf32> param { ... }
-    pdg.variable <"w", slice = [4, 8]> : tensor<4xf32> param { ... }
-    pdg.program {
-      %w0 = pdg.read <"w", slice = [0, 4]> : tensor<4xf32>
-      %w1 = pdg.read <"w", slice = [4, 8]> : tensor<4xf32>
-      %w = pdg.concat %w0, %w1 axis 0 : tensor<4xf32>, tensor<4xf32>
-      ...
-      %part0 = pdg.slice %part axis 0 from 0 size 4 : tensor<8xf32>
-      %part1 = pdg.slice %part axis 0 from 4 size 4 : tensor<8xf32>
-      %g0 = pdg.all_reduce %part0 sum of 2 : tensor<4xf32>
-      %g1 = pdg.all_reduce %part1 sum of 2 : tensor<4xf32>
-      %next0 = pdg.sub %w0, %g0 : tensor<4xf32>, tensor<4xf32>
-      %next1 = pdg.sub %w1, %g1 : tensor<4xf32>, tensor<4xf32>
-      pdg.assign <"w", slice = [0, 4]>, %next0 : tensor<4xf32>
-      pdg.assign <"w", slice = [4, 8]>, %next1 : tensor<4xf32>
-      pdg.yield
-    }
-    ```
-  }];
-  let options = [Option<"minBytes", "min-bytes", "int64_t", "65536",
-                        "Smaller variables are not split without a hint">];
-  let dependentDialects = ["::pdg::PdgDialect"];
-  let statistics = [Statistic<"numSplit", "split", "Number of variables that were split">];
-}
-
-def PlaceVariables : Pass<"pdg-place-variables", "::mlir::ModuleOp"> {
-  let summary = "Decides which server keeps each variable and which role runs each op";
-  let description = [{
-    Each `pdg.variable` gets `pdg.home`, the role that keeps it, and `pdg.why`, the reason for
-    people. Each op but loops, conditions, yields and declarations gets `pdg.place`:
-
-    * `<server, k>`: reads, assignments, and what belongs to an update;
-    * `<trainer>`: parts of batches, data, what the outside sees, collective ops, the rest;
-    * `<anywhere>`: what depends on constants and on counters of loops alone: each role that needs it
-      computes it.
-
-    What a loop carries, or a condition gives, has a place too: `pdg.places` of the op, one for each
-    result.
-
-    What belongs to an update is found by def-use: of the ways to divide the ops between trainers and
-    servers, the one in which the fewest bytes cross, and of equal ones the one with the most on
-    servers. An op can be on a server if its result is the same on all trainers and it is element-wise,
-    a reduction or an addition of rows, or computes from what servers have: states and joined values. Tensors that flow between ops of
-    servers keep these, and the variables that they touch, together; so do numbers that only one such
-    group uses. Groups go, largest first, to the server with the least to do. Without `pdg.cluster`
-    nothing changes.
-
-    Input:
-    ```mlir
-    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
-      pdg.variable <"w"> : tensor<8xf32> param { ... }
-      pdg.program {
-        %rate = pdg.constant dense<0.1> : tensor<8xf32>
-        %w = pdg.read <"w"> : tensor<8xf32>
-        ...
-        %g = pdg.all_reduce %part sum of 2 : tensor<8xf32>
-        %step = pdg.mul %rate, %g : tensor<8xf32>, tensor<8xf32>
-        %next = pdg.sub %w, %step : tensor<8xf32>, tensor<8xf32>
-        pdg.assign <"w">, %next : tensor<8xf32>
-        pdg.yield
-      }
-    }
-    ```
-    Output, `pdg.place` of the ops of the program:
-    ```mlir
-    pdg.variable <"w"> : tensor<8xf32> param { ... } {pdg.home = #pdg.role<server>, pdg.why = "..."}
-    %rate = pdg.constant ...    // <anywhere>
-    %w = pdg.read ...           // <server>
-    %g = pdg.all_reduce ...     // <trainer>
-    %step = pdg.mul ...         // <server>
-    %next = pdg.sub ...         // <server>
-    pdg.assign ...              // <server>
-    ```
-  }];
-  let dependentDialects = ["::pdg::PdgDialect"];
-}
-
 def FoldIntoConvolutions : Pass<"pdg-fold-into-convolutions", "::mlir::ModuleOp"> {
   let summary = "Adds the bias and the relu behind a convolution in the convolution";
   let description = [{
@@ -464,6 +397,213 @@ def Fuse : Pass<"pdg-fuse", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numKernels", "kernels", "Number of fused groups">];
 }
 
+def ShardVariables : Pass<"pdg-shard-variables", "::mlir::ModuleOp"> {
+  let summary = "Splits large variables over servers, where their updates are element-wise";
+  let description = [{
+    A variable is split, with its states, if together they are larger than one server's share of all
+    variables and it has at least `min-bytes`, or if the script says so (@shard). It becomes several
+    variables, named by their slices, and so do the ops of its update, if all of them pass slices
+    through (sharding rules, all Parallel along the axis). Trainers send slices of gradients, and
+    put together what they read. A sum along the axis, as in the norm of a gradient, is cut between
+    its leaves, which are joined as its tree: the bits do not depend on the number of servers. What
+    cannot be split has the reason in `pdg.why-whole`; it is an error if the script wants it split.
+
+    The result is an ordinary graph. Runs before pdg-place-variables, which gives each slice a home.
+
+    Input, in a cluster of two servers:
+    ```mlir
+    pdg.variable <"w"> : tensor<8xf32> param { ... }
+    pdg.program {
+      %w = pdg.read <"w"> : tensor<8xf32>
+      ...
+      %g = pdg.all_reduce %part sum of 2 : tensor<8xf32>
+      %next = pdg.sub %w, %g : tensor<8xf32>, tensor<8xf32>
+      pdg.assign <"w">, %next : tensor<8xf32>
+      pdg.yield
+    }
+    ```
+    Output:
+    ```mlir
+    pdg.variable <"w", slice = [0, 4]> : tensor<4xf32> param { ... }
+    pdg.variable <"w", slice = [4, 8]> : tensor<4xf32> param { ... }
+    pdg.program {
+      %w0 = pdg.read <"w", slice = [0, 4]> : tensor<4xf32>
+      %w1 = pdg.read <"w", slice = [4, 8]> : tensor<4xf32>
+      %w = pdg.concat %w0, %w1 axis 0 : tensor<4xf32>, tensor<4xf32>
+      ...
+      %part0 = pdg.slice %part axis 0 from 0 size 4 : tensor<8xf32>
+      %part1 = pdg.slice %part axis 0 from 4 size 4 : tensor<8xf32>
+      %g0 = pdg.all_reduce %part0 sum of 2 : tensor<4xf32>
+      %g1 = pdg.all_reduce %part1 sum of 2 : tensor<4xf32>
+      %next0 = pdg.sub %w0, %g0 : tensor<4xf32>, tensor<4xf32>
+      %next1 = pdg.sub %w1, %g1 : tensor<4xf32>, tensor<4xf32>
+      pdg.assign <"w", slice = [0, 4]>, %next0 : tensor<4xf32>
+      pdg.assign <"w", slice = [4, 8]>, %next1 : tensor<4xf32>
+      pdg.yield
+    }
+    ```
+  }];
+  let options = [Option<"minBytes", "min-bytes", "int64_t", "65536",
+                        "Smaller variables are not split without a hint">];
+  let dependentDialects = ["::pdg::PdgDialect"];
+  let statistics = [Statistic<"numSplit", "split", "Number of variables that were split">];
+}
+
+def PlaceVariables : Pass<"pdg-place-variables", "::mlir::ModuleOp"> {
+  let summary = "Decides which server keeps each variable and which role runs each op";
+  let description = [{
+    Each `pdg.variable` gets `pdg.home`, the role that keeps it, and `pdg.why`, the reason for
+    people. Each op but loops, conditions, yields and declarations gets `pdg.place`:
+
+    * `<server, k>`: reads, assignments, and what belongs to an update;
+    * `<trainer>`: parts of batches, data, what the outside sees, collective ops, the rest;
+    * `<anywhere>`: what depends on constants and on counters of loops alone: each role that needs it
+      computes it.
+
+    What a loop carries, or a condition gives, has a place too: `pdg.places` of the op, one for each
+    result.
+
+    What belongs to an update is found by def-use: of the ways to divide the ops between trainers and
+    servers, the one in which the fewest bytes cross, and of equal ones the one with the most on
+    servers. An op can be on a server if its result is the same on all trainers and it is element-wise,
+    a reduction or an addition of rows, or computes from what servers have: states and joined values. Tensors that flow between ops of
+    servers keep these, and the variables that they touch, together; so do numbers that only one such
+    group uses. Groups go, largest first, to the server with the least to do. Without `pdg.cluster`
+    nothing changes.
+
+    Input:
+    ```mlir
+    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
+      pdg.variable <"w"> : tensor<8xf32> param { ... }
+      pdg.program {
+        %rate = pdg.constant dense<0.1> : tensor<8xf32>
+        %w = pdg.read <"w"> : tensor<8xf32>
+        ...
+        %g = pdg.all_reduce %part sum of 2 : tensor<8xf32>
+        %step = pdg.mul %rate, %g : tensor<8xf32>, tensor<8xf32>
+        %next = pdg.sub %w, %step : tensor<8xf32>, tensor<8xf32>
+        pdg.assign <"w">, %next : tensor<8xf32>
+        pdg.yield
+      }
+    }
+    ```
+    Output, `pdg.place` of the ops of the program:
+    ```mlir
+    pdg.variable <"w"> : tensor<8xf32> param { ... } {pdg.home = #pdg.role<server>, pdg.why = "..."}
+    %rate = pdg.constant ...    // <anywhere>
+    %w = pdg.read ...           // <server>
+    %g = pdg.all_reduce ...     // <trainer>
+    %step = pdg.mul ...         // <server>
+    %next = pdg.sub ...         // <server>
+    pdg.assign ...              // <server>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def InsertSendRecv : Pass<"pdg-insert-send-recv", "::mlir::ModuleOp"> {
+  let summary = "Cuts each edge of the graph that crosses from role to role by a Send and a Recv";
+  let description = [{
+    Ops have places (`pdg.place`), and so have carried values and results of loops and conditions
+    (`pdg.places`). A value that another role needs is sent once, right behind the op that gives it,
+    and received there. Joined values (`CollectiveOpInterface`) are joined on one server. Each role
+    that runs an op inside of a loop or condition has a copy of it; the copies of one have the same
+    `pdg.region`. Servers do not read data: the trainers tell them whether there is another batch.
+    What no effect needs has no copy. Statements are marked with the role that runs them.
+
+    Input:
+    ```mlir
+    %one = pdg.constant {pdg.place = #pdg.role<anywhere>} dense<1.0> : tensor<f32>
+    %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
+    %g = pdg.mul %w, %one {pdg.place = #pdg.role<trainer>} : tensor<f32>, tensor<f32>
+    %sum = pdg.all_reduce %g sum of 2 {pdg.place = #pdg.role<trainer>} : tensor<f32>
+    %next = pdg.sub %w, %sum {pdg.place = #pdg.role<server>} : tensor<f32>, tensor<f32>
+    pdg.assign <"w">, %next : tensor<f32> {pdg.place = #pdg.role<server>}
+    ```
+    Output, with places of ops that follow from their operands left out:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
+    pdg.send %w, #variable : tensor<f32>
+    %w1 = pdg.recv #variable to [] {pdg.place = #pdg.role<trainer>} : tensor<f32>
+    %one = pdg.constant {pdg.place = #pdg.role<trainer>} dense<1.0> : tensor<f32>
+    %g = pdg.mul %w1, %one : tensor<f32>, tensor<f32>
+    pdg.send %g, #gradient : tensor<f32>
+    %sum = pdg.accumulate #gradient sum of 2 to [] {pdg.place = #pdg.role<server>} : tensor<f32>
+    %next = pdg.sub %w, %sum : tensor<f32>, tensor<f32>
+    pdg.assign <"w">, %next : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def SplitRoles : Pass<"pdg-split-roles", "::mlir::ModuleOp"> {
+  let summary = "Moves what each role runs into a module of its own";
+  let description = [{
+    All trainers share a module, each server has its own. A variable is declared where it is used,
+    a data source where it is read; `pdg.edges` are the edges of the cluster, in the same order in
+    each module.
+
+    Input:
+    ```mlir
+    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>, pdg.edges = [#edge]} {
+      pdg.variable <"w"> : tensor<f32> { ... } {pdg.home = #pdg.role<server>}
+      pdg.program {
+        %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
+        pdg.send %w, #edge {pdg.place = #pdg.role<server>} : tensor<f32>
+        %w1 = pdg.recv #edge to [] {pdg.place = #pdg.role<trainer>} : tensor<f32>
+        pdg.yield
+      }
+    }
+    ```
+    Output, attributes left out:
+    ```mlir
+    module @trainer {
+      pdg.program {
+        %w = pdg.recv #edge to [] : tensor<f32>
+        pdg.yield
+      }
+    }
+    module @server_0 {
+      pdg.variable <"w"> : tensor<f32> { ... }
+      pdg.program {
+        %w = pdg.read <"w"> : tensor<f32>
+        pdg.send %w, #edge : tensor<f32>
+        pdg.yield
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
+def RefreshReads : Pass<"pdg-refresh-reads", "::mlir::ModuleOp"> {
+  let summary = "Reads variables of servers right where they are used";
+  let description = [{
+    For modes in which a server serves one trainer while it waits for another: what was read before
+    a wait may be old, and an update made of it would undo those of others. Ops without effects move
+    down to their first use, and each use of a variable gets a read of its own.
+
+    Input:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<f32>
+    pdg.send %w, #w : tensor<f32>
+    %g = pdg.accumulate #g sum of 1 to [] : tensor<f32>
+    %next = pdg.sub %w, %g : tensor<f32>, tensor<f32>
+    pdg.assign <"w">, %next : tensor<f32>
+    ```
+    Output:
+    ```mlir
+    %w = pdg.read <"w"> : tensor<f32>
+    pdg.send %w, #w : tensor<f32>
+    %g = pdg.accumulate #g sum of 1 to [] : tensor<f32>
+    %now = pdg.read <"w"> : tensor<f32>
+    %next = pdg.sub %now, %g : tensor<f32>, tensor<f32>
+    pdg.assign <"w">, %next : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::pdg::PdgDialect"];
+}
+
 def ScheduleTransfers : Pass<"pdg-schedule-transfers", "::mlir::ModuleOp"> {
   let summary = "Sends what is there at once, and waits for what comes as late as it can";
   let description = [{
@@ -559,81 +699,6 @@ def CheckCluster : Pass<"pdg-check-cluster", "::mlir::ModuleOp"> {
   let options = [Option<"memory", "memory", "bool", "true", "Whether memory is checked">];
 }
 
-def InsertSendRecv : Pass<"pdg-insert-send-recv", "::mlir::ModuleOp"> {
-  let summary = "Cuts each edge of the graph that crosses from role to role by a Send and a Recv";
-  let description = [{
-    Ops have places (`pdg.place`), and so have carried values and results of loops and conditions
-    (`pdg.places`). A value that another role needs is sent once, right behind the op that gives it,
-    and received there. Joined values (`CollectiveOpInterface`) are joined on one server. Each role
-    that runs an op inside of a loop or condition has a copy of it; the copies of one have the same
-    `pdg.region`. Servers do not read data: the trainers tell them whether there is another batch.
-    What no effect needs has no copy. Statements are marked with the role that runs them.
-
-    Input:
-    ```mlir
-    %one = pdg.constant {pdg.place = #pdg.role<anywhere>} dense<1.0> : tensor<f32>
-    %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
-    %g = pdg.mul %w, %one {pdg.place = #pdg.role<trainer>} : tensor<f32>, tensor<f32>
-    %sum = pdg.all_reduce %g sum of 2 {pdg.place = #pdg.role<trainer>} : tensor<f32>
-    %next = pdg.sub %w, %sum {pdg.place = #pdg.role<server>} : tensor<f32>, tensor<f32>
-    pdg.assign <"w">, %next : tensor<f32> {pdg.place = #pdg.role<server>}
-    ```
-    Output, with places of ops that follow from their operands left out:
-    ```mlir
-    %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
-    pdg.send %w, #variable : tensor<f32>
-    %w1 = pdg.recv #variable to [] {pdg.place = #pdg.role<trainer>} : tensor<f32>
-    %one = pdg.constant {pdg.place = #pdg.role<trainer>} dense<1.0> : tensor<f32>
-    %g = pdg.mul %w1, %one : tensor<f32>, tensor<f32>
-    pdg.send %g, #gradient : tensor<f32>
-    %sum = pdg.accumulate #gradient sum of 2 to [] {pdg.place = #pdg.role<server>} : tensor<f32>
-    %next = pdg.sub %w, %sum : tensor<f32>, tensor<f32>
-    pdg.assign <"w">, %next : tensor<f32>
-    ```
-  }];
-  let dependentDialects = ["::pdg::PdgDialect"];
-}
-
-def SplitRoles : Pass<"pdg-split-roles", "::mlir::ModuleOp"> {
-  let summary = "Moves what each role runs into a module of its own";
-  let description = [{
-    All trainers share a module, each server has its own. A variable is declared where it is used,
-    a data source where it is read; `pdg.edges` are the edges of the cluster, in the same order in
-    each module.
-
-    Input:
-    ```mlir
-    module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>, pdg.edges = [#edge]} {
-      pdg.variable <"w"> : tensor<f32> { ... } {pdg.home = #pdg.role<server>}
-      pdg.program {
-        %w = pdg.read <"w"> : tensor<f32> {pdg.place = #pdg.role<server>}
-        pdg.send %w, #edge {pdg.place = #pdg.role<server>} : tensor<f32>
-        %w1 = pdg.recv #edge to [] {pdg.place = #pdg.role<trainer>} : tensor<f32>
-        pdg.yield
-      }
-    }
-    ```
-    Output, attributes left out:
-    ```mlir
-    module @trainer {
-      pdg.program {
-        %w = pdg.recv #edge to [] : tensor<f32>
-        pdg.yield
-      }
-    }
-    module @server_0 {
-      pdg.variable <"w"> : tensor<f32> { ... }
-      pdg.program {
-        %w = pdg.read <"w"> : tensor<f32>
-        pdg.send %w, #edge : tensor<f32>
-        pdg.yield
-      }
-    }
-    ```
-  }];
-  let dependentDialects = ["::pdg::PdgDialect"];
-}
-
 def JoinRoles : Pass<"pdg-join-roles", "::mlir::ModuleOp"> {
   let summary = "Joins the modules of all roles into one graph";
   let description = [{
@@ -717,8 +782,11 @@ def ReplicateDevices : Pass<"pdg-replicate-devices", "::mlir::ModuleOp"> {
     %w = pdg.recv <subject = <"w">, kind = variable, from = <server>, to = <trainer>> to [] : tensor<f32>
     pdg.enqueue %w, #edge capacity 1 : tensor<f32>
     %w1 = pdg.dequeue #edge to [] {pdg.device = 1 : i64} : tensor<f32>
-    %x1 = pdg.part %x axis 0 from %begin1 size %size1 {pdg.device = 1 : i64} : tensor<?xf32>
-    %s1 = pdg.sum %x1 axis 0 {pdg.device = 1 : i64} : tensor<?xf32>
+    %x1 = pdg.part %x axis 0 from %begin1 size %size1 : tensor<?xf32>
+    %n = pdg.dim %x1 axis 0 : tensor<?xf32>
+    pdg.enqueue %x1, #slice capacity 1 : tensor<?xf32>
+    %there = pdg.dequeue #slice to [%n] {pdg.device = 1 : i64} : tensor<?xf32>
+    %s1 = pdg.sum %there axis 0 {pdg.device = 1 : i64} : tensor<?xf32>
     %y1 = pdg.mul %s1, %w1 {pdg.device = 1 : i64} : tensor<f32>, tensor<f32>
     ```
   }];

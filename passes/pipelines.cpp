@@ -29,6 +29,45 @@ void buildSplitPipeline(OpPassManager &pm, int64_t replicas, int64_t trainers) {
   pm.addPass(createCSEPass());
 }
 
+/// From the program of each trainer to those of all roles.
+static void buildCutPipeline(OpPassManager &pm, bool refreshes) {
+  pm.addPass(createPrune());
+  pm.addPass(createShardVariables());
+  pm.addPass(createPlaceVariables());
+  pm.addPass(createInsertSendRecv());
+  pm.addPass(createReplicateDevices());
+  pm.addPass(createRenameReplicas());
+  pm.addPass(createSplitRoles());
+  pm.addPass(createScheduleTransfers());
+  pm.addPass(createCoalesceTransfers());
+  // Last, so that nothing that waits moves between a read and its use.
+  if (refreshes)
+    pm.addPass(createRefreshReads());
+  // The driver checks memory: it knows the line of the cluster file that limits it.
+  pm.addPass(createCheckCluster({/*memory=*/false}));
+}
+
+void buildDistributedPipeline(OpPassManager &pm, int64_t trainers, int64_t replicas) {
+  pm.addPass(createSimplifySizes());
+  pm.addPass(createSendRows());
+  pm.addPass(createForwardVariables());
+  pm.addPass(createHoistReads());
+  pm.addPass(createSplitBatch({replicas, trainers}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  buildCutPipeline(pm, /*refreshes=*/false);
+}
+
+void buildAsynchronousPipeline(OpPassManager &pm, int64_t trainers) {
+  pm.addPass(createSimplifySizes());
+  pm.addPass(createForwardVariables());
+  pm.addPass(createHoistReads());
+  pm.addPass(createShareBatches({trainers}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  buildCutPipeline(pm, /*refreshes=*/true);
+}
+
 void buildNativePipeline(OpPassManager &pm) {
   pm.addPass(createForwardVariables());
   pm.addPass(createCanonicalizeContractions());

@@ -37,6 +37,11 @@ void forward(Block &block) {
       unread[assign.getName()] = assign;
       continue;
     }
+    // While a server waits it may serve others, which change the variables.
+    if (auto end = dyn_cast<EdgeOpInterface>(&op); end && end.isReceiver()) {
+      known.clear();
+      unread.clear();
+    }
     if (!op.getNumRegions())
       continue;
     op.walk([&](Operation *inner) {
