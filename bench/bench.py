@@ -1,7 +1,7 @@
 """Measures training steps of ours beside PyTorch's and JAX's, in turns, in one run, how long compiling
 takes, and how fast tensors go from process to process.
 
-Called by `./dev bench [w2] [w3] [compile] [transport]`. With --peers, PyTorch and JAX are installed from PyPI into a virtual
+Called by `./dev bench [w2] [w3] [compile] [plan] [transport]`. With --peers, PyTorch and JAX are installed from PyPI into a virtual
 environment in the build folder; once there, they take part in every run.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -16,6 +16,7 @@ import time
 import numpy as np
 
 import compile_time
+import plan_time
 import transport
 import workloads
 
@@ -199,13 +200,13 @@ def run(workload, options):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("workloads", nargs="*", metavar="workload",
-                        help="w2, w3, compile, transport (default: all)")
+                        help="w2, w3, compile, plan, transport (default: all)")
     parser.add_argument("--peers", action="store_true", help="install PyTorch and JAX if needed")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="per repetition")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    known = [*workloads.LAYERS, "compile", "transport"]
+    known = [*workloads.LAYERS, "compile", "plan", "transport"]
     for workload in options.workloads:
         if workload not in known:
             parser.error(f"no workload '{workload}': there are {', '.join(known)}")
@@ -216,6 +217,8 @@ def main():
     for workload in options.workloads or known:
         if workload == "compile":
             compile_time.report(os.path.join(BUILD, "bin", "pdc"), min(options.rounds, 5))
+        elif workload == "plan":
+            plan_time.report(os.path.join(BUILD, "bin", "pdc"), min(options.rounds, 5))
         elif workload == "transport":
             transport.report(os.path.join(BUILD, "bin", "pdg-transport-bench"), options.rounds)
         else:

@@ -150,6 +150,8 @@ int runCommandLine(int argc, const char *const *argv) {
   addRunCommand(app, exitCode);
   addCheckCommand(app, exitCode);
   addEmitCommand(app, exitCode);
+  addPlanCommand(app, exitCode);
+  addGraphCommand(app, exitCode);
   addFormatCommand(app, exitCode);
   addReplCommand(app, exitCode);
   addDocCommand(app, exitCode);

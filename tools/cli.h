@@ -20,6 +20,8 @@ void addFormatCommand(CLI::App &app, int &exitCode);
 void addDocCommand(CLI::App &app, int &exitCode);
 void addExplainCommand(CLI::App &app, int &exitCode);
 void addReplCommand(CLI::App &app, int &exitCode);
+void addPlanCommand(CLI::App &app, int &exitCode);
+void addGraphCommand(CLI::App &app, int &exitCode);
 
 /// Adds what every command that compiles takes: the script, `--set`, `--data-dir`, `--format`.
 void addProgramOptions(CLI::App &command, ProgramArguments &options);
@@ -32,6 +34,12 @@ void addIsaOption(CLI::App &command, std::string &isa);
 
 /// Adds `--replicas`.
 void addReplicasOption(CLI::App &command, int64_t &replicas);
+
+/// Adds `--trainers`, `--servers`, `--mode`, `--cluster`.
+void addClusterOptions(CLI::App &command, ClusterOptions &options);
+
+/// Says that a command is nothing without a cluster, but for a module, which may have one.
+void needCluster(const ProgramArguments &program, const ClusterOptions &options);
 
 /// Splits "NAME=VALUE". Returns what is wrong, or an empty text.
 std::string parseSet(const std::string &text, std::pair<std::string, std::string> &set);

@@ -7,8 +7,10 @@ Fenced blocks of Markdown files, and of `##` comments of .pdg files, are meant b
     ```pdg                     runs; both ways must print the same
     ```pdg error=PD0101        must fail with this code, when compiling or running
     ```pdg check               is only compiled (it trains for long, or needs data)
+    ```pdg plan                is planned for a cluster; with `error=` that must fail
     ```pdg file=name.pdg       is written to a file that later programs of the document find
     ```csv file=points.csv     the same for other files
+    ```toml file=cluster.toml  a cluster, for `args="--cluster cluster.toml"`
     ```output                  what the program above it prints, all of it
 
 After the first word there may be `args="--set n=3"`, given to pdc. Every document has a folder of
@@ -66,6 +68,15 @@ def problem(pdc, fence, output, folder):
     if "check" in fence.flags:
         status, _, error = run([pdc, "check", "-", *args], fence.text, folder)
         return error or "fails" if status else None
+    if "plan" in fence.flags:
+        status, out, error = run([pdc, "plan", "-", *args], fence.text, folder)
+        if code:
+            if status == 0 or f"[{code}]" not in error:
+                return f"planned: expects the error {code}, got\n{out}{error or 'none'}"
+            return None
+        if status:
+            return f"planned: {out}{error}"
+        return f"planned: expects\n{output}got\n{out}" if output not in (None, out) else None
     printed = []
     for way in (["--interpret"], []):
         status, out, error = run([pdc, "run", "-", "--quiet", *way, *args], fence.text, folder)

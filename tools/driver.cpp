@@ -19,6 +19,8 @@
 namespace pdg {
 
 int checkCommand(const CheckArguments &arguments) {
+  if (arguments.cluster.isCluster())
+    return checkDistributed(arguments);
   Compilation compilation(arguments.program);
   // The tables find what only whole programs can have wrong.
   if (compilation.load() && compilation.compile())
@@ -95,6 +97,24 @@ static absl::Status emitNativeStages(Compilation &compilation, const EmitArgumen
   return absl::OkStatus();
 }
 
+/// Writes the programs of a cluster's roles, or that of one of them.
+static absl::Status emitRoles(Compilation &compilation, const EmitArguments &arguments,
+                              StageWriter &writer) {
+  if (!compilation.cut(arguments.cluster, arguments.replicas))
+    return absl::OkStatus(); // The compilation reports why.
+  if (arguments.stage == "distributed")
+    return writer.write(arguments.stage, textOf(compilation.module()));
+  std::string wanted = arguments.stage.substr(roleStage.size()), names;
+  for (auto module : compilation.module().getOps<mlir::ModuleOp>()) {
+    std::string name = module.getSymName().value_or("").str();
+    if (name == wanted)
+      return writer.write(arguments.stage, textOf(module));
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no role '", wanted, "' in this cluster: expected one of ", names));
+}
+
 int emitCommand(const EmitArguments &arguments) {
   Compilation compilation(arguments.program);
   StageWriter writer(arguments);
@@ -111,6 +131,11 @@ int emitCommand(const EmitArguments &arguments) {
   ends = ends || (isGood && isDone("graph", [&] { return textOf(compilation.module()); }));
   isGood = isGood && (ends || compilation.simplify());
   ends = ends || (isGood && isDone("grad", [&] { return textOf(compilation.module()); }));
+  if (isGood && !ends &&
+      (arguments.stage == "distributed" || arguments.stage.starts_with(roleStage))) {
+    status = emitRoles(compilation, arguments, writer);
+    ends = true;
+  }
   isGood = isGood && (ends || compilation.split(arguments.replicas));
   // Without replicas there is no such stage, unless somebody asks for it.
   if (isGood && !ends && (arguments.replicas > 1 || arguments.stage == "split"))

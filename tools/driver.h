@@ -41,6 +41,17 @@ struct FeedArgument {
   std::string array; ///< The array of the archive; empty for a .npy file.
 };
 
+/// The cluster that a program is compiled for.
+struct ClusterOptions {
+  int64_t trainers = 1;      ///< `--trainers`.
+  int64_t servers = 0;       ///< `--servers`; 0 with one trainer: a plain run, no cluster.
+  std::string mode = "sync"; ///< `--mode`: one of "sync", "async", "bounded:K", "local:K",
+                             ///< "all-reduce".
+  std::string file;          ///< `--cluster FILE.toml`, or empty. Then nothing else is given.
+
+  bool isCluster() const { return trainers > 1 || servers > 0 || !file.empty(); }
+};
+
 /// Options of `pdc run`.
 struct RunArguments {
   ProgramArguments program;
@@ -56,21 +67,44 @@ struct RunArguments {
   bool checkNan = false;         ///< `--check-nan`.
   std::string isa;               ///< `--isa`: "avx2", "avx512", or empty for the machine's best.
   int64_t replicas = 1;          ///< `--replicas`: slices of a batch.
+  ClusterOptions cluster;        ///< `--trainers`, `--servers`, `--mode`.
+  bool isInProcess = false;      ///< `--in-process`: the processes of a cluster are threads.
 };
 
 /// Options of `pdc check`.
 struct CheckArguments {
   ProgramArguments program;
+  ClusterOptions cluster; ///< As in RunArguments.
 };
 
 /// Options of `pdc emit`. At least one of `stage` and `dumpStages` is given.
 struct EmitArguments {
   ProgramArguments program;
-  std::string stage;      ///< One of `emitStages`, or empty.
+  ClusterOptions cluster;
+  std::string stage;      ///< One of `emitStages`, `role:` with the name of a role, or empty.
   std::string output;     ///< `-o`, or empty: standard output.
   std::string dumpStages; ///< `--dump-stages DIR`, or empty.
   std::string isa;        ///< As in RunArguments.
   int64_t replicas = 1;   ///< As in RunArguments.
+};
+
+/// Options of `pdc plan`.
+struct PlanArguments {
+  ProgramArguments program;
+  ClusterOptions cluster;
+  std::string explain;      ///< `--explain NAME`: why this variable is where it is, or empty.
+  std::string diff;         ///< `--diff OTHER.toml`: what that cluster would change, or empty.
+  bool isSimulated = false; ///< `--simulate`: how long a step takes.
+  double slowest = 1;       ///< `--slowest`: how much longer the slowest trainer computes.
+};
+
+/// Options of `pdc graph`.
+struct GraphArguments {
+  ProgramArguments program;
+  ClusterOptions cluster;
+  int64_t replicas = 1; ///< As in RunArguments.
+  std::string stage;    ///< One of `graphStages`.
+  std::string output;   ///< `-o`: a file named *.dot, *.svg or *.html.
 };
 
 /// Options of `pdc fmt`.
@@ -80,14 +114,29 @@ struct FormatArguments {
 };
 
 /// The stages that `pdc emit --stage` prints, in the order of compilation.
-inline constexpr std::array<std::string_view, 7> emitStages = {"ast",   "graph", "grad", "split",
-                                                               "loops", "llvm",  "asm"};
+inline constexpr std::array<std::string_view, 8> emitStages = {
+    "ast", "graph", "grad", "split", "distributed", "loops", "llvm", "asm"};
+/// What comes before the name of a role in a stage of `pdc emit`: `role:server_0`.
+inline constexpr std::string_view roleStage = "role:";
+
+/// The stages that `pdc graph --stage` draws.
+inline constexpr std::array<std::string_view, 4> graphStages = {"graph", "grad", "split",
+                                                                "distributed"};
 
 /// Compiles and runs a script. Returns an exit code.
 int runCommand(const RunArguments &options);
 
 /// Reports every error and warning of a script and runs nothing. Returns an exit code.
 int checkCommand(const CheckArguments &options);
+
+/// Reports every error and warning of a script on a cluster. Returns an exit code.
+int checkDistributed(const CheckArguments &options);
+
+/// Prints what a cluster would hold and send, and runs nothing. Returns an exit code.
+int planCommand(const PlanArguments &options);
+
+/// Draws a stage of the compilation of a script. Returns an exit code.
+int graphCommand(const GraphArguments &options);
 
 /// Lays out scripts in the canonical way. Returns an exit code.
 int formatCommand(const FormatArguments &options);

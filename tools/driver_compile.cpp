@@ -5,6 +5,7 @@
 
 #include "passes/pipelines.h"
 #include "runtime/base/text.h"
+#include "tools/cluster.h"
 #include "tools/driver_report.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -163,6 +164,30 @@ bool Compilation::simplify() {
   PassManager passes(&context_);
   buildGraphPipeline(passes);
   return succeeded(passes.run(*module_)) && !diagnostics_.hasErrors();
+}
+
+bool Compilation::cut(const ClusterOptions &options, int64_t replicas) {
+  if (!module_->getOps<ModuleOp>().empty())
+    return true;
+  std::optional<Cluster> cluster = makeCluster(options, sources_, diagnostics_);
+  if (!cluster)
+    return false;
+  PassManager passes(&context_);
+  int64_t trainers = cluster->trainers.count;
+  if (cluster->mode.mode == ClusterMode::Async || cluster->mode.mode == ClusterMode::Bounded) {
+    // Each trainer is served for itself: by programs that know of one.
+    Builder b(&context_);
+    (*module_)->setAttr(kSessionsAttribute, b.getI64IntegerAttr(trainers));
+    cluster->trainers.count = 1;
+    buildAsynchronousPipeline(passes, trainers);
+  } else {
+    // A slice for each device.
+    buildDistributedPipeline(passes, trainers,
+                             replicas == 1 ? trainers * cluster->devices() : replicas);
+  }
+  (*module_)->setAttr("pdg.cluster", attributeOf(*cluster, &context_));
+  return succeeded(passes.run(*module_)) && !diagnostics_.hasErrors() &&
+         checkClusterMemory(*module_, *cluster, diagnostics_);
 }
 
 bool Compilation::split(int64_t replicas) {

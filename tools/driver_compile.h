@@ -11,6 +11,9 @@
 
 namespace pdg {
 
+/// Attribute of a module of roles whose servers serve so many trainers, each for itself.
+inline constexpr llvm::StringLiteral kSessionsAttribute = "pdg.sessions";
+
 /// One compilation: of a script, or of a module in the pdg dialect (a file named *.mlir). Each step
 /// needs the one before and returns false if there were errors; they are in `diagnostics`.
 class Compilation {
@@ -32,6 +35,9 @@ public:
   bool simplify();
   /// Cuts the batches into `replicas` slices; nothing to do for 1.
   bool split(int64_t replicas);
+  /// Cuts the graph into the programs of a cluster's roles: modules inside of module(). Nothing to
+  /// do for a module that has them. With `replicas` of 1 there is one slice for each trainer.
+  bool cut(const ClusterOptions &cluster, int64_t replicas);
   /// The steps after load().
   bool compile(int64_t replicas = 1) { return elaborate() && simplify() && split(replicas); }
 
@@ -47,6 +53,7 @@ public:
   std::unique_ptr<Program> takeProgram() { return std::move(program_); }
   mlir::ModuleOp module() const { return *module_; }
   DiagnosticEngine &diagnostics() { return diagnostics_; }
+  SourceManager &sources() { return sources_; }
   const DataPaths &paths() const { return options_.data; }
 
   /// Source lines for the texts of run-time errors.

@@ -181,6 +181,8 @@ LogicalResult EndChecker::checkTypes(EdgeAttr edge, const EdgeEnds &ends) {
       error.attachNote(from->getLoc()) << "it is sent here";
       return error;
     }
+    if (isQueue(edge))
+      continue;
     // Of all trainers, or (asynchronously) of the one whose turn it is.
     int64_t count = to.getMessageCount();
     if (count != 1 && count != cluster.getTrainers())

@@ -30,6 +30,13 @@ static int64_t elementBytes(Type type) {
 
 int64_t RoleMemory::total() const { return addBytes(addBytes(variables, values), messages); }
 
+RoleMemory &RoleMemory::operator+=(const RoleMemory &other) {
+  variables = addBytes(variables, other.variables);
+  values = addBytes(values, other.values);
+  messages = addBytes(messages, other.messages);
+  return *this;
+}
+
 int64_t leastBytesOf(Type type) {
   int64_t bytes = elementBytes(type);
   for (int64_t size : cast<RankedTensorType>(type).getShape())

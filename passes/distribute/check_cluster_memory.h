@@ -16,6 +16,8 @@ struct RoleMemory {
 
   /// All together; the largest number if it is more.
   int64_t total() const;
+  /// Adds what another role in the same process needs.
+  RoleMemory &operator+=(const RoleMemory &other);
 };
 
 /// The most bytes of a tensor of `type` if every unknown size is 1.
