@@ -39,6 +39,11 @@ constexpr const char *Chain =
 constexpr const char *Recurrent =
     "a recurrent layer is a block applied in a loop: for t in 0..T { h = cell(x[:, t], h) }";
 
+constexpr const char *Clipping =
+    "gradients are changed behind 'via': minimize loss via optim.clip_global_norm(1.0) with ...";
+constexpr const char *Schedule = "a schedule gives the rate of a step: with optim.sgd(lr: "
+                                 "optim.step_decay(step, 0.1, every: 9))";
+
 constexpr Pair Names[] = {
     {"range", "a range is written 0..n, or 1..=n with its upper end"},
     {"xrange", "a range is written 0..n, or 1..=n with its upper end"},
@@ -122,6 +127,18 @@ constexpr Pair Names[] = {
     {"uint8", "the type is u8"},
     {"manual_seed", "the seed belongs to the run: pdc run --seed 3"},
     {"masked_fill", "write where(condition, value, x)"},
+    {"Flatten", Reshape},
+    {"init", "first values are blocks of nn: nn.dense(units: 8, weights: nn.he)"},
+    {"clip_grad_norm", Clipping},
+    {"clip_grad_norm_", Clipping},
+    {"lr_scheduler", Schedule},
+    {"StepLR", Schedule},
+    {"step_lr", Schedule},
+    {"CosineAnnealingLR",
+     "a schedule gives the rate of a step: optim.cosine_decay(step, 0.1, 1000)"},
+    {"ExponentialLR",
+     "a schedule gives the rate of a step: optim.exponential_decay(step, 0.1, 1000)"},
+    {"zero_grad", "gradients are values and never add up by themselves"},
     {"inf", "infinity is written 1 / f32(0)"},
     {"nan", "NaN is written f32(0) / 0"},
     {"pi", "write 3.141592653589793"},
@@ -184,6 +201,7 @@ constexpr Pair Arguments[] = {
     {"keepdim", "keep"},
     {"keepdims", "keep"},
     {"dtype", "type"},
+    {"weight_decay", "decay"},
     {"std", "deviation"},
     {"stddev", "deviation"},
     {"learning_rate", "lr"},
@@ -193,6 +211,13 @@ constexpr Pair Arguments[] = {
     {"out_features", "units"},
     {"kernel_size", "window"},
     {"out_channels", "channels"},
+};
+
+/// Arguments that a block without them has elsewhere.
+constexpr Pair MissingArguments[] = {
+    {"weight_decay", "weight decay is that of optim.adamw(decay: 0.01)"},
+    {"momentum", "momentum is an optimizer: optim.momentum(lr: 0.1, beta: 0.9)"},
+    {"bias", "a dense layer without bias is nn.linear(units: 8)"},
 };
 
 constexpr Pair Surplus[] = {
@@ -250,7 +275,10 @@ std::string suggestArgument(std::string_view name, const std::vector<std::string
   std::string likely(ourArgumentName(name));
   if (std::find(names.begin(), names.end(), likely) == names.end())
     likely = findNearest(name, names);
-  return likely.empty() ? "" : "did you mean '" + likely + "'?";
+  if (!likely.empty())
+    return "did you mean '" + likely + "'?";
+  const char *hint = find(MissingArguments, name);
+  return hint ? hint : "";
 }
 
 std::string hintForSurplusArgument(std::string_view function) {
