@@ -15,6 +15,10 @@
 
 namespace pdg {
 
+/// Of an op whose table is a slice of one: `[begin, size]`, where the slice begins in the whole
+/// table, and the size of that. A wrong index is reported as an index of the whole table.
+inline constexpr llvm::StringLiteral kTableAttribute = "pdg.table";
+
 /// Attribute of a role's module: all edges of the cluster, in the same order in every role. An
 /// edge's place in this list is its index.
 inline constexpr llvm::StringLiteral kEdgesAttribute = "pdg.edges";

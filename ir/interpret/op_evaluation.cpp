@@ -128,6 +128,10 @@ LogicalResult OpEvaluation::check() {
   });
   if (!wrong)
     return success();
+  if (auto whole = op_.getAttrOfType<DenseI64ArrayAttr>(kTableAttribute); whole && isIndex) {
+    *wrong += whole[0];
+    bound = whole[1];
+  }
   return isIndex ? failWith(tables().text(&op_), {*wrong, bound})
                  : failWith(tables().text(&op_), {});
 }

@@ -6,6 +6,7 @@
 #include "ir/ops/elementwise_binary.h"
 #include "ir/ops/layout.h"
 #include "ir/ops/shape.h"
+#include "ir/program_tables.h"
 #include "passes/distribute/place_groups.h"
 
 using namespace mlir;
@@ -17,6 +18,11 @@ bool readsRowsOf(Operation *op, Value value) {
   std::optional<RunCheck> check = checked ? checked.getRunCheck() : std::nullopt;
   return check && check->kind == RunCheck::IndexInRange && check->axis == 0 &&
          op->hasAttr("pdg.whole") && op->getOperand(check->table) == value;
+}
+
+/// A wrong index is an index of the whole table.
+static void setTable(Operation *op, int64_t begin, int64_t size) {
+  op->setAttr(kTableAttribute, DenseI64ArrayAttr::get(op->getContext(), {begin, size}));
 }
 
 static Operation *mark(Operation *op) {
@@ -63,6 +69,7 @@ Value gatherFromSlices(OpBuilder &b, Operation *op, ValueRange slices, ArrayRef<
     Operation *clone = mark(b.clone(*op));
     clone->setOperand(check.table, slices[r]);
     clone->setOperand(check.operand, own);
+    setTable(clone, bounds[r], bounds.back());
     rows.push_back(clone->getResult(0));
   }
   Value result = rows.back();
@@ -88,6 +95,7 @@ SmallVector<Value> scatterIntoSlices(OpBuilder &b, Operation *op, ArrayRef<int64
       own = MinimumOp::create(b, loc, own, constantLike(b, loc, own, before + size));
     Operation *clone = mark(b.clone(*op));
     clone->setOperand(0, own);
+    setTable(clone, bounds[r] - before, bounds.back());
     clone->setAttr("count", b.getI64IntegerAttr(before + size + after));
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     SmallVector<int64_t> shape(type.getShape());

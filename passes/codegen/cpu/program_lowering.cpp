@@ -325,10 +325,11 @@ static Kernel buildCheckKernel(Operation *op, const RunCheck &check, KernelBuild
     Value breaks =
         isIndex ? arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::uge, x, limit).getResult()
                 : k.equal(x, k.c(0));
+    auto whole = op->getAttrOfType<DenseI64ArrayAttr>(kTableAttribute);
     k.when(breaks, [&] {
       k.store(i, result, k.i64, k.c(0));
-      k.store(x, result, k.i64, k.c(1));
-      k.store(limit, result, k.i64, k.c(2));
+      k.store(whole ? k.add(x, k.c(whole[0])) : x, result, k.i64, k.c(1));
+      k.store(whole ? k.c(whole[1]) : limit, result, k.i64, k.c(2));
     });
   });
   return k.finish(count, false);
