@@ -143,6 +143,9 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   addOutputOptions(*command, *options);
   addExecutionOptions(*command, *options);
   addReplicasOption(*command, options->replicas);
+  addClusterOptions(*command, options->cluster);
+  command->add_flag("--in-process", options->isInProcess,
+                    "Run the processes of a cluster as threads of this one");
   command->callback([options, &exitCode] {
     if (!options->saveFile.empty() && options->saveFile == options->fetchFile)
       throw CLI::ValidationError("--save", "expects another file than --fetch, got '" +

@@ -85,7 +85,8 @@ static std::string textOf(mlir::ModuleOp module) {
 /// Writes the stages behind the graph.
 static absl::Status emitNativeStages(Compilation &compilation, const EmitArguments &arguments,
                                      StageWriter &writer) {
-  std::optional<NativeTexts> texts = emitNative(compilation, arguments.isa);
+  std::string_view last = arguments.dumpStages.empty() ? arguments.stage : std::string_view();
+  std::optional<NativeTexts> texts = emitNative(compilation, arguments.isa, last);
   if (!texts)
     return absl::OkStatus(); // The compilation reports why.
   const std::pair<std::string_view, const std::string &> stages[] = {

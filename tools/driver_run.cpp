@@ -1,14 +1,12 @@
 // `pdc run`: compiles, feeds, runs, and hands over what the program returns.
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/driver.h"
+#include "tools/driver_run.h"
 
 #include "frontend/names.h"
 #include "runtime/checkpoint/file.h"
 #include "runtime/checkpoint/npy.h"
 #include "runtime/checkpoint/npz.h"
 #include "runtime/checkpoint/variables.h"
-#include "runtime/worker/execution_context.h"
-#include "tools/driver_compile.h"
 #include "tools/driver_report.h"
 #include "tools/interrupt.h"
 #include "tools/run_executable.h"
@@ -17,8 +15,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
-#include <set>
 
 namespace pdg {
 
@@ -26,21 +22,13 @@ namespace pdg {
 // What goes in
 //===----------------------------------------------------------------------===//
 
-/// The tensors of all `--feed`s by the name of their input. Of an archive that is fed as a whole
-/// all arrays are there; those that no input asks for are not fed.
-struct Feeds {
-  std::map<std::string, HostTensor> tensors;
-  std::map<std::string, std::string> files; ///< Where each comes from.
-  std::set<std::string> optional;           ///< From archives.
-
-  absl::Status add(const std::string &name, absl::StatusOr<HostTensor> tensor) {
-    if (!tensor.ok())
-      return tensor.status();
-    if (!tensors.try_emplace(name, *std::move(tensor)).second)
-      return absl::InvalidArgumentError(absl::StrCat("input '", name, "' is fed twice"));
-    return absl::OkStatus();
-  }
-};
+absl::Status Feeds::add(const std::string &name, absl::StatusOr<HostTensor> tensor) {
+  if (!tensor.ok())
+    return tensor.status();
+  if (!tensors.try_emplace(name, *std::move(tensor)).second)
+    return absl::InvalidArgumentError(absl::StrCat("input '", name, "' is fed twice"));
+  return absl::OkStatus();
+}
 
 /// What whole archives hold, for messages: the first few.
 static std::vector<std::string> arraysOf(const Feeds &feeds) {
@@ -69,7 +57,7 @@ static absl::Status readArchive(const std::string &file, Feeds &feeds) {
   return absl::OkStatus();
 }
 
-static absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &arguments) {
+absl::StatusOr<Feeds> readFeeds(const std::vector<FeedArgument> &arguments) {
   Feeds feeds;
   absl::Status status;
   for (const FeedArgument &feed : arguments)
@@ -96,22 +84,25 @@ static std::map<std::string, FedInput> typesOf(const Feeds &feeds, const Compila
   return types;
 }
 
+void announceFeeds(const Feeds &feeds, Compilation &compilation) {
+  compilation.setInputs(typesOf(feeds, compilation), arraysOf(feeds));
+}
+
 /// The scopes that variables are in: of "net.hidden.W/adam.m" itself, "net.hidden.W", "net.hidden"
 /// and "net".
-static std::vector<std::string> scopesOf(const ProgramInfo &program) {
+static std::vector<std::string> scopesOf(const std::vector<std::string> &variables) {
   std::set<std::string> scopes;
-  for (const VariableInfo &variable : program.variables) {
-    scopes.insert(variable.name);
-    for (size_t end = 0; end < variable.name.size(); ++end)
-      if (variable.name[end] == '.' || variable.name[end] == '/')
-        scopes.insert(variable.name.substr(0, end));
+  for (const std::string &name : variables) {
+    scopes.insert(name);
+    for (size_t end = 0; end < name.size(); ++end)
+      if (name[end] == '.' || name[end] == '/')
+        scopes.insert(name.substr(0, end));
   }
   return {scopes.begin(), scopes.end()};
 }
 
-/// Says before the run which of the scopes to load there are not.
-static absl::Status checkScopes(const RunArguments &arguments, const ProgramInfo &program) {
-  std::vector<std::string> known = scopesOf(program);
+absl::Status checkScopes(const RunArguments &arguments, const std::vector<std::string> &variables) {
+  std::vector<std::string> known = scopesOf(variables);
   for (const std::string &scope : arguments.only) {
     if (std::find(known.begin(), known.end(), scope) != known.end())
       continue;
@@ -124,13 +115,24 @@ static absl::Status checkScopes(const RunArguments &arguments, const ProgramInfo
   return absl::OkStatus();
 }
 
-static absl::Status feedInputs(ExecutionContext &context, Feeds feeds) {
-  for (const InputInfo &input : context.program().inputs)
-    if (auto tensor = feeds.tensors.extract(input.name))
-      if (absl::Status status = context.feed(input.name, std::move(tensor.mapped())); !status.ok())
+absl::Status feedInputs(std::span<ExecutionContext *const> processes, Feeds feeds) {
+  std::set<std::string> used;
+  for (ExecutionContext *context : processes)
+    for (const InputInfo &input : context->program().inputs) {
+      auto found = feeds.tensors.find(input.name);
+      if (found == feeds.tensors.end())
+        continue;
+      used.insert(input.name);
+      // The last process may have it, the others get copies.
+      absl::StatusOr<HostTensor> tensor =
+          context == processes.back() ? std::move(found->second) : found->second.clone();
+      absl::Status status =
+          tensor.ok() ? context->feed(input.name, *std::move(tensor)) : tensor.status();
+      if (!status.ok())
         return status;
+    }
   for (const auto &[name, tensor] : feeds.tensors)
-    if (!feeds.optional.contains(name))
+    if (!used.contains(name) && !feeds.optional.contains(name))
       return absl::InvalidArgumentError(absl::StrCat("no input '", name, "' is used"));
   return absl::OkStatus();
 }
@@ -139,29 +141,26 @@ static absl::Status feedInputs(ExecutionContext &context, Feeds feeds) {
 // What comes out
 //===----------------------------------------------------------------------===//
 
-/// Says before the run what would only be found at its end.
-static absl::Status checkOutputs(const RunArguments &arguments) {
+absl::Status checkOutputs(const RunArguments &arguments) {
   if (!arguments.fetchFile.empty())
     if (absl::Status status = AtomicFile::create(arguments.fetchFile).status(); !status.ok())
       return status;
   return arguments.saveFile.empty() ? absl::OkStatus() : checkTensorFile(arguments.saveFile);
 }
 
-static absl::Status handOver(ExecutionContext &context, const RunArguments &arguments) {
-  std::vector<TensorRef> values = context.fetchedValues();
+absl::Status handOver(std::span<const TensorRef> fetched, std::span<const TensorRef> variables,
+                      const RunArguments &arguments) {
   absl::Status status =
-      arguments.fetchFile.empty() ? printValues(values) : writeNpz(arguments.fetchFile, values);
+      arguments.fetchFile.empty() ? printValues(fetched) : writeNpz(arguments.fetchFile, fetched);
   if (status.ok() && !arguments.saveFile.empty())
-    status = context.save(arguments.saveFile);
+    status = writeTensors(arguments.saveFile, variables);
   return status;
 }
 
-/// After an interrupt: saves the variables as they are. Nothing else is handed over.
-static void saveInterrupted(ExecutionContext &context, const RunArguments &arguments) {
-  // Before the first statement there are no values, or not all of those to load.
-  if (arguments.saveFile.empty() || !context.isInitialized())
+void saveInterrupted(std::span<const TensorRef> variables, const RunArguments &arguments) {
+  if (arguments.saveFile.empty())
     return;
-  if (absl::Status status = context.save(arguments.saveFile); !status.ok())
+  if (absl::Status status = writeTensors(arguments.saveFile, variables); !status.ok())
     reportStatus(status, arguments.program.format);
   else if (!arguments.quiet)
     std::fprintf(stderr, "note: the variables are saved as they were, in %s\n",
@@ -172,7 +171,7 @@ static void saveInterrupted(ExecutionContext &context, const RunArguments &argum
 // The run
 //===----------------------------------------------------------------------===//
 
-static RunOptions runOptionsOf(const RunArguments &arguments, const DataPaths &paths) {
+RunOptions runOptionsOf(const RunArguments &arguments, const DataPaths &paths) {
   RunOptions options;
   options.paths = paths;
   options.seed = arguments.seed.value_or(0);
@@ -186,21 +185,26 @@ static RunOptions runOptionsOf(const RunArguments &arguments, const DataPaths &p
 /// Runs the program until its end, an error or an interrupt. Returns an exit code.
 static int execute(const Executable &program, const RunArguments &arguments,
                    ExecutionContext &context) {
+  // From here on there is something to end in order.
+  clearInterrupt(/*patience=*/2);
   setInterruptAction([](void *run) { static_cast<ExecutionContext *>(run)->interrupt(); },
                      &context);
   bool isDone = program.run(context);
   setInterruptAction(nullptr, nullptr);
   if (!isDone) {
     int exitCode = reportRunError(context.error(), arguments.program.format);
-    if (exitCode == ExitInterrupted)
-      saveInterrupted(context, arguments);
+    // Before the first statement there are no values, or not all of those to load.
+    if (exitCode == ExitInterrupted && context.isInitialized())
+      saveInterrupted(context.namedVariables(), arguments);
     return exitCode;
   }
-  absl::Status status = handOver(context, arguments);
+  absl::Status status = handOver(context.fetchedValues(), context.namedVariables(), arguments);
   return status.ok() ? ExitDone : reportStatus(status, arguments.program.format);
 }
 
 int runCommand(const RunArguments &arguments) {
+  if (arguments.cluster.isCluster())
+    return runClusterCommand(arguments);
   ReportFormat format = arguments.program.format;
   absl::StatusOr<Feeds> feeds = readFeeds(arguments.feeds);
   if (!feeds.ok())
@@ -208,21 +212,24 @@ int runCommand(const RunArguments &arguments) {
   Compilation compilation(arguments.program);
   std::optional<Executable> program;
   if (compilation.load()) {
-    compilation.setInputs(typesOf(*feeds, compilation), arraysOf(*feeds));
+    announceFeeds(*feeds, compilation);
     if (compilation.compile(arguments.replicas))
       program = makeExecutable(compilation, arguments);
   }
   if (int exitCode = compilation.report(); !program)
     return exitCode;
-  if (isInterrupted())
-    return ExitInterrupted;
-  if (absl::Status status = checkScopes(arguments, program->info); !status.ok())
+  std::vector<std::string> names;
+  for (const VariableInfo &variable : program->info.variables)
+    names.push_back(variable.name);
+  if (absl::Status status = checkScopes(arguments, names); !status.ok())
     return reportStatus(status, format);
   if (absl::Status status = checkOutputs(arguments); !status.ok())
     return reportStatus(status, format);
   absl::StatusOr<std::unique_ptr<ExecutionContext>> context =
       ExecutionContext::create(program->info, runOptionsOf(arguments, compilation.paths()));
-  absl::Status status = context.ok() ? feedInputs(**context, *std::move(feeds)) : context.status();
+  absl::Status status = context.status();
+  if (status.ok())
+    status = feedInputs(std::array{context->get()}, *std::move(feeds));
   if (!status.ok())
     return reportStatus(status, format);
   return execute(*program, arguments, **context);

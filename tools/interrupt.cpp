@@ -12,7 +12,7 @@ namespace pdg {
 using Action = void (*)(void *argument);
 
 static std::atomic<int> asked{0}; ///< How often the user asked to stop.
-static std::atomic<int> limit{2};
+static std::atomic<int> limit{1}; ///< Compiling leaves nothing behind that needs an orderly end.
 static std::atomic<bool> terminated{false};
 static std::atomic<Action> currentAction{nullptr};
 static std::atomic<void *> currentArgument{nullptr};
@@ -22,8 +22,11 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<void *>::is_a
 static void handleInterrupt(int signal) {
   if (signal == SIGTERM)
     terminated = true;
-  if (++asked >= limit)
+  if (++asked >= limit) {
+    constexpr char message[] = "interrupted\n";
+    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     _exit(ExitInterrupted);
+  }
   if (Action action = currentAction)
     action(currentArgument);
 }

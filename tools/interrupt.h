@@ -1,11 +1,12 @@
-// Ctrl-C: the first asks the run to end in order, the second ends the process at once.
+// Ctrl-C: while a program is compiled the first one ends the process, while it runs the first one
+// asks the run to end in order and the second one ends the process.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace pdg {
 
-/// Makes SIGINT and SIGTERM ask for an orderly end. A second one ends the process with exit code
-/// 130 without waiting. Called once, before threads are started.
+/// Makes SIGINT and SIGTERM end the process with exit code 130, from the first `clearInterrupt` on
+/// only if they come repeatedly. Called once, before threads are started.
 void installInterruptHandler();
 
 /// True once the user asked to stop.
@@ -14,8 +15,8 @@ bool isInterrupted();
 /// True once somebody asked the process to end (SIGTERM).
 bool isTerminated();
 
-/// Forgets that the user asked to stop: what was to be stopped has stopped. From now on the process
-/// ends without waiting when it is asked `patience` times.
+/// Forgets that the user asked to stop: what was to be stopped has stopped, or begins only now.
+/// From now on the process ends without waiting when it is asked `patience` times.
 void clearInterrupt(int patience);
 
 /// Calls `action(argument)` when the user asks to stop, or at once if that happened before; null

@@ -5,6 +5,7 @@
 #include "passes/codegen/cpu/native_program.h"
 #include "passes/codegen/jit/object_compiler.h"
 #include "passes/codegen/jit/program_cache.h"
+#include "tools/interrupt.h"
 
 namespace pdg {
 
@@ -26,57 +27,77 @@ static std::optional<TargetInfo> chooseTarget(Compilation &compilation, const st
 
 /// What the code and its tables depend on: the graph with its places, and the lines that run-time
 /// errors show.
-static std::string keyOf(Compilation &compilation, const TargetInfo &target) {
+static std::string keyOf(Compilation &compilation, mlir::ModuleOp module,
+                         const TargetInfo &target) {
   std::string graph;
   llvm::raw_string_ostream stream(graph);
-  compilation.module().print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  module.print(stream, mlir::OpPrintingFlags().enableDebugInfo());
   std::string sources = compilation.sourceTexts();
   return ProgramCache::keyOf({graph, sources, target.name});
 }
 
-static std::optional<NativeProgram> compile(Compilation &compilation, const TargetInfo &target,
-                                            NativeStages *stages) {
+static std::optional<NativeProgram> compile(Compilation &compilation, mlir::ModuleOp module,
+                                            const TargetInfo &target, NativeStages *stages) {
   mlir::DialectRegistry registry;
   registerCodegenDialects(registry);
-  compilation.module().getContext()->appendDialectRegistry(registry);
+  module.getContext()->appendDialectRegistry(registry);
   mlir::FailureOr<NativeProgram> program =
-      compileNative(compilation.module(), {compilation.excerpts()}, target, stages);
+      compileNative(module, {compilation.excerpts()}, target, stages, isInterrupted);
   if (failed(program))
     return std::nullopt;
   return std::move(*program);
 }
 
 std::optional<NativeCode> loadNative(Compilation &compilation, const std::string &isa) {
+  return loadNative(compilation, compilation.module(), isa);
+}
+
+std::optional<NativeObject> compileNative(Compilation &compilation, mlir::ModuleOp module,
+                                          const std::string &isa) {
   std::optional<TargetInfo> target = chooseTarget(compilation, isa);
   if (!target)
     return std::nullopt;
   ProgramCache cache;
-  std::string key = keyOf(compilation, *target);
-  NativeProgram program;
-  if (std::optional<ProgramCache::Entry> entry = cache.find(key)) {
-    program = {std::move(entry->info), std::move(entry->object)};
-  } else {
-    std::optional<NativeProgram> compiled = compile(compilation, *target, nullptr);
-    if (!compiled)
-      return std::nullopt;
-    program = *std::move(compiled);
-    cache.store(key, program.info, *program.object);
-  }
-  auto loaded = LoadedProgram::load(std::move(program.object));
-  if (!loaded) {
-    report(compilation, "cannot load the compiled program: " + llvm::toString(loaded.takeError()));
+  std::string key = keyOf(compilation, module, *target);
+  if (std::optional<ProgramCache::Entry> entry = cache.find(key))
+    return NativeObject{std::move(entry->info), std::move(entry->object), target->name};
+  std::optional<NativeProgram> program = compile(compilation, module, *target, nullptr);
+  if (!program)
     return std::nullopt;
-  }
-  return NativeCode{std::move(program.info), std::move(*loaded)};
+  cache.store(key, program->info, *program->object);
+  return NativeObject{std::move(program->info), std::move(program->object), target->name};
 }
 
-std::optional<NativeTexts> emitNative(Compilation &compilation, const std::string &isa) {
+std::unique_ptr<LoadedProgram> loadObject(Compilation &compilation, const NativeObject &code) {
+  auto loaded = LoadedProgram::load(llvm::MemoryBuffer::getMemBufferCopy(code.object->getBuffer()));
+  if (loaded)
+    return std::move(*loaded);
+  report(compilation, "cannot load the compiled program: " + llvm::toString(loaded.takeError()));
+  return nullptr;
+}
+
+std::optional<NativeCode> loadNative(Compilation &compilation, mlir::ModuleOp module,
+                                     const std::string &isa) {
+  std::optional<NativeObject> code = compileNative(compilation, module, isa);
+  if (!code)
+    return std::nullopt;
+  std::unique_ptr<LoadedProgram> program = loadObject(compilation, *code);
+  if (!program)
+    return std::nullopt;
+  return NativeCode{std::move(code->info), std::move(program)};
+}
+
+std::optional<NativeTexts> emitNative(Compilation &compilation, const std::string &isa,
+                                      std::string_view last) {
   // Texts are made for any target, also one that this processor does not run.
   std::optional<TargetInfo> target = isa == "avx2"     ? avx2Target()
                                      : isa == "avx512" ? avx512Target()
                                                        : chooseTarget(compilation, "");
   NativeStages stages;
-  if (!target || !compile(compilation, *target, &stages))
+  stages.last = last == "loops"  ? NativeStages::Loops
+                : last == "llvm" ? NativeStages::Llvm
+                                 : NativeStages::Assembly;
+  if (!target || !compile(compilation, compilation.module(), *target, &stages))
     return std::nullopt;
   return NativeTexts{std::move(stages.loops), std::move(stages.llvm), std::move(stages.assembly)};
 }

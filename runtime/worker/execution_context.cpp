@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/worker/execution_context.h"
 
+#include "runtime/base/text.h"
 #include "runtime/checkpoint/variables.h"
 #include "runtime/worker/text.h"
 
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace pdg {
 
@@ -50,6 +52,14 @@ std::string listInputs(const std::vector<InputInfo> &inputs) {
 }
 
 } // namespace
+
+ExecutionContext::Sink ExecutionContext::printerWithLabel(std::string label) {
+  return [label = std::move(label)](std::string_view line) {
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    return printToStandardOutput(absl::StrCat(label, toAbsl(line)));
+  };
+}
 
 int exitCodeOf(const absl::Status &status) {
   switch (status.code()) {
@@ -257,6 +267,8 @@ int64_t ExecutionContext::nextBatch(int64_t source, char **fields) {
   const SourceInfo &info = program_.sources[static_cast<size_t>(source)];
   Source &state = sources_[static_cast<size_t>(source)];
   assert(state.data && "a batch of a source that was not opened");
+  if (batchHook_)
+    batchHook_(batches_);
   if (!poll())
     return -1;
   absl::StatusOr<DataBatch> batch = state.data->next();

@@ -88,6 +88,9 @@ public:
 
   const ProgramInfo &program() const { return program_; }
 
+  /// Prints to standard output behind `label`, whole lines even if several runs print.
+  static Sink printerWithLabel(std::string label);
+
   // Before the run.
 
   /// Gives the input `name` its value, which must have the declared type and shape exactly.
@@ -95,6 +98,9 @@ public:
 
   /// Replaces standard output as the place of prints.
   void setSink(Sink sink) { sink_ = std::move(sink); }
+
+  /// Has `hook` called before each batch with the number of batches so far. It may wait.
+  void setBatchHook(std::function<void(int64_t batches)> hook) { batchHook_ = std::move(hook); }
 
   /// Replaces the progress bar.
   void setProgress(Progress progress) { progress_ = std::move(progress); }
@@ -269,6 +275,7 @@ private:
   std::vector<Queue> queues_;                ///< By edge; empty where it is no queue.
   MessageCounts messages_;
   int64_t batches_ = 0; ///< Taken so far, of all sources.
+  std::function<void(int64_t)> batchHook_;
 
   Sink sink_;
   Progress progress_;

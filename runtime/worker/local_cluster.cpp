@@ -139,6 +139,7 @@ LocalCluster::create(Topology topology, std::optional<uint64_t> seed, int64_t se
   }
   // Nobody moves once others know it.
   cluster->processes_.reserve(static_cast<size_t>(sessions * perSession));
+  cluster->batches_.assign(static_cast<size_t>(sessions), 0);
   return cluster;
 }
 
@@ -190,8 +191,48 @@ void LocalCluster::runThread(size_t number) {
   process.execute();
   if (process.server)
     process.server->unlock();
+  if (process.peer.kind == PeerKind::Trainer)
+    advance(number / peers_.size(), INT64_MAX);
   if (turns_)
     turns_->leave(process.number);
+}
+
+void LocalCluster::advance(size_t session, int64_t batches) {
+  std::lock_guard lock(paceMutex_);
+  batches_[session] = batches;
+  paceChanged_.notify_all();
+  if (turns_)
+    turns_->wake();
+}
+
+bool LocalCluster::isAhead(int64_t batches) const {
+  int64_t slowest = *std::min_element(batches_.begin(), batches_.end());
+  auto trainers = static_cast<int64_t>(batches_.size());
+  return batches / trainers - slowest / trainers > pace_;
+}
+
+void LocalCluster::awaitOthers(const LocalProcess &process, int64_t batches) {
+  if (pace_ < 0)
+    return;
+  advance(static_cast<size_t>(process.number) / peers_.size(), batches);
+  std::unique_lock lock(paceMutex_);
+  while (isAhead(batches)) {
+    if (!turns_) {
+      paceChanged_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    turns_->block(process.number, "a trainer waits for a slower one");
+    lock.lock();
+  }
+}
+
+void LocalCluster::interrupt() noexcept {
+  // Trainers that keep step end where they would need trainer 0 again, and so do the servers:
+  // between two of its rounds.
+  for (LocalProcess &process : processes_)
+    if (process.peer == Peer{})
+      process.context->interrupt();
 }
 
 ExecutionContext *LocalCluster::run(const std::function<absl::Status()> &load) {

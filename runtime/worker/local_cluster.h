@@ -5,6 +5,7 @@
 #include "runtime/transport/turns.h"
 #include "runtime/worker/execution_context.h"
 
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -54,6 +55,17 @@ public:
   /// a seed, or before the programs run.
   void yield(const LocalProcess &process);
 
+  /// Lets no trainer be more than `steps` of its own steps ahead of the slowest. Of several
+  /// sessions, before they run.
+  void keepPace(int64_t steps) { pace_ = steps; }
+
+  /// For trainers that keep pace: waits before batch `batches`, of which each trainer takes its
+  /// turn.
+  void awaitOthers(const LocalProcess &process, int64_t batches);
+
+  /// Asks the run to stop between two iterations. Async-signal-safe.
+  void interrupt() noexcept;
+
   /// Makes all first values, calls `load`, which may replace some, and runs all programs. Returns
   /// the context that stopped first, if any did: that of the least step, statement and process
   /// whose error is no consequence of another one's.
@@ -71,6 +83,8 @@ private:
   ExecutionContext *firstToStop();
   void runThread(size_t process);
   void share(LocalProcess &process, Exchange &exchange);
+  void advance(size_t session, int64_t batches);
+  bool isAhead(int64_t batches) const;
 
   Topology topology_;
   std::vector<Peer> peers_;                               ///< Of one session.
@@ -80,6 +94,11 @@ private:
   std::deque<std::mutex> servers_;                        ///< Held by the session that is served.
   std::vector<LocalProcess> processes_;
   bool isRunning_ = false;
+
+  int64_t pace_ = -1; ///< -1: nobody waits.
+  std::mutex paceMutex_;
+  std::condition_variable paceChanged_;
+  std::vector<int64_t> batches_; ///< That each trainer has reached.
 };
 
 } // namespace pdg

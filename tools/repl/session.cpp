@@ -13,7 +13,7 @@
 
 namespace pdg {
 
-/// Presses of Ctrl-C that end the process even if the running entry does not stop.
+/// Presses of Ctrl-C that end the process even if the entry does not stop.
 static constexpr int impatience = 3;
 
 Session::Session(const RunArguments &arguments)
@@ -41,11 +41,12 @@ std::optional<Executable> Session::compile(const std::string &name, const std::s
   std::optional<Executable> program;
   std::string refusal;
   for (;;) {
-    bool isGood = compilation_.loadEntry(name, text, *state_) && compilation_.compile();
+    bool isGood = compilation_.loadEntry(name, text, *state_) && compilation_.elaborate() &&
+                  !isInterrupted() && compilation_.simplify() && !isInterrupted();
     arguments.interpret |= isGood && !hasRegions(compilation_.module());
     if (isGood)
       program = makeExecutable(compilation_, arguments);
-    if (program || !isGood || arguments.interpret)
+    if (program || !isGood || arguments.interpret || isInterrupted())
       break;
     // The graph was changed on the way to code, so the entry is read again.
     for (const Diagnostic &message : compilation_.diagnostics().sorted())
@@ -82,7 +83,6 @@ absl::StatusOr<std::unique_ptr<ExecutionContext>> Session::prepare(const Executa
 }
 
 bool Session::execute(const Executable &program, ExecutionContext &context) {
-  clearInterrupt(impatience);
   setInterruptAction([](void *run) { static_cast<ExecutionContext *>(run)->interrupt(); },
                      &context);
   bool isDone = program.run(context);
@@ -116,7 +116,13 @@ absl::Status Session::keepValues(ExecutionContext &context) {
 Session::Outcome Session::runEntry(const std::string &name, const std::string *text) {
   state_->describes = false;
   std::shared_ptr<SessionState::Checkpoint> before = state_->checkpoint();
+  clearInterrupt(impatience);
   std::optional<Executable> program = compile(name, text, *before);
+  if (isInterrupted()) {
+    std::fputs("interrupted: the entry has not begun\n", stderr);
+    state_->restore(*before);
+    return Outcome::Interrupted;
+  }
   if (!program) {
     state_->restore(*before);
     return Outcome::Failed;
