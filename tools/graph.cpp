@@ -153,7 +153,7 @@ void GraphDrawer::arrowsTo(Operation &op, const std::string &name, StringRef att
 void GraphDrawer::drawRegions(Operation &op, const std::string &name) {
   for (Region &region : op.getRegions()) {
     bool isBranch = op.getNumRegions() > 1;
-    if (isBranch && region.front().without_terminator().empty())
+    if (region.empty() || (isBranch && region.front().without_terminator().empty()))
       continue;
     if (isBranch)
       openBox("case " + std::to_string(region.getRegionNumber()), "style=dashed;\n");
@@ -209,8 +209,9 @@ void GraphDrawer::drawBlock(Block &block, StringRef owner) {
 void GraphDrawer::drawRole(ModuleOp role) {
   for (Operation &op : *role.getBody()) {
     // Declarations have no values; what they compute is told by their names.
-    bool isProgram = op.getNumRegions() == 1 && op.hasTrait<OpTrait::IsIsolatedFromAbove>() &&
-                     !op.hasAttr("name") && !op.hasAttr(SymbolTable::getSymbolAttrName());
+    bool isProgram = op.getNumRegions() == 1 && !op.getRegion(0).empty() &&
+                     op.hasTrait<OpTrait::IsIsolatedFromAbove>() && !op.hasAttr("name") &&
+                     !op.hasAttr(SymbolTable::getSymbolAttrName());
     if (isProgram)
       drawBlock(op.getRegion(0).front(), "");
   }

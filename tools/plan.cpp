@@ -60,7 +60,7 @@ class Planner {
 public:
   Planner(ModuleOp module, const Cluster &cluster) : ends_(module) {
     plan_.cluster = cluster;
-    plan_.replicas = cluster.trainers.count;
+    plan_.replicas = cluster.trainers.count * cluster.devices(); // A slice for each device.
   }
 
   Plan make();

@@ -139,8 +139,8 @@ Block *Simulator::stepOf(RoleModule role, Operation *step) {
   Attribute number = step ? step->getAttr("pdg.region") : Attribute();
   role.module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isCopy = step && (op == step || (number && op->getAttr("pdg.region") == number));
-    bool isProgram = !step && op->getNumRegions() == 1 && op->getParentOp() == role.module &&
-                     !op->hasAttr("name");
+    bool isProgram = !step && op->getNumRegions() == 1 && !op->getRegion(0).empty() &&
+                     op->getParentOp() == role.module && !op->hasAttr("name");
     if (!isCopy && !isProgram)
       return WalkResult::advance();
     found = &op->getRegion(0).front();
@@ -167,6 +167,8 @@ void Simulator::addActions(Block &block, Process &process, double slowness, doub
     bool isLoop = isa<LoopOpInterface>(op);
     auto most = op.getAttrOfType<IntegerAttr>("max");
     for (Region &region : op.getRegions()) {
+      if (region.empty())
+        continue;
       size_t first = actions.size();
       addActions(region.front(), process, slowness,
                  isLoop && most ? rounds * static_cast<double>(most.getInt()) : rounds);

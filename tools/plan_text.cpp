@@ -165,6 +165,8 @@ std::string secondsText(double seconds) {
 std::string planText(const Plan &plan) {
   const Cluster &cluster = plan.cluster;
   std::string text = "cluster: " + counted(cluster.trainers.count, "trainer");
+  if (cluster.devices() > 1)
+    text += " with " + counted(cluster.devices(), "device") + " each";
   text += cluster.mode.hasServers() ? ", " + counted(cluster.servers.count, "server")
                                     : " that keep a part of the variables each";
   text += ", mode " + cluster.mode.str() + "\n\nbits\n" + bitsText(plan);

@@ -97,7 +97,9 @@ LogicalResult EndChecker::checkTables() {
   }
   llvm::DenseSet<Attribute> listed;
   for (Attribute edge : first)
-    if (!listed.insert(edge).second)
+    if (!isa<EdgeAttr>(edge))
+      return cluster_.emitError("expects edges in 'pdg.edges', got ") << edge;
+    else if (!listed.insert(edge).second)
       return cluster_.emitError("'") << cast<EdgeAttr>(edge).str() << "' is listed twice";
   for (auto &[edge, ends] : ends_.edges()) {
     EdgeOpInterface end = ends.senders.empty() ? ends.receivers.front() : ends.senders.front();

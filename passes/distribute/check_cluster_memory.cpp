@@ -67,6 +67,8 @@ private:
 };
 
 int64_t MemoryMeter::boundOf(Value value) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return 8; // Of another dialect: a number.
   std::optional<int64_t> elements = shapes_.elementBoundOf(value);
   if (elements)
     return multiplyBytes(*elements, elementBytes(value.getType()));
@@ -123,7 +125,7 @@ int64_t MemoryMeter::peakOf(Block &block) {
         inside = addBytes(inside, boundOf(op.getRegion(0).getArgument(i))); // Fields of a batch.
     int64_t deepest = 0;
     for (Region &region : op.getRegions())
-      deepest = std::max(deepest, peakOf(region.front()));
+      deepest = std::max(deepest, region.empty() ? 0 : peakOf(region.front()));
     alive = addBytes(alive, own[at]);
     peak = std::max(peak, addBytes(alive, addBytes(inside, deepest)));
     alive -= std::min(alive, freed[at]);
@@ -154,7 +156,8 @@ RoleMemory memoryOf(RoleModule role) {
       continue;
     }
     for (Region &region : op.getRegions())
-      memory.values = std::max(memory.values, meter.peakOf(region.front()));
+      if (!region.empty())
+        memory.values = std::max(memory.values, meter.peakOf(region.front()));
   }
   role.module.walk([&](EdgeOpInterface end) { meter.addMessages(end); });
   return memory;

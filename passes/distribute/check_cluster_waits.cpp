@@ -35,7 +35,7 @@ public:
   LogicalResult check();
 
 private:
-  void addBlock(Block &block, unsigned depth);
+  void addRegion(Region &region, unsigned depth);
   void addEvent(EdgeOpInterface end, unsigned depth);
   void connect();
   bool hasEnds(Operation *op);
@@ -58,7 +58,7 @@ WaitGraph::WaitGraph(const ClusterEnds &ends) {
     for (Operation &op : *role.module.getBody())
       if (hasEnds(&op))
         for (Region &region : op.getRegions())
-          addBlock(region.front(), 0);
+          addRegion(region, 0);
   }
   connect();
 }
@@ -82,20 +82,20 @@ void WaitGraph::addEvent(EdgeOpInterface end, unsigned depth) {
   (end.isReceiver() ? received : sent).push_back(number);
 }
 
-void WaitGraph::addBlock(Block &block, unsigned depth) {
-  for (Operation &op : block) {
+void WaitGraph::addRegion(Region &region, unsigned depth) {
+  for (Operation &op : region.getOps()) {
     if (auto end = dyn_cast<EdgeOpInterface>(&op))
       addEvent(end, depth);
     if (op.getNumRegions() == 0 || !hasEnds(&op))
       continue;
     if (!isa<LoopOpInterface>(op)) {
-      for (Region &region : op.getRegions())
-        addBlock(region.front(), depth);
+      for (Region &inner : op.getRegions())
+        addRegion(inner, depth);
       continue;
     }
     Block &body = op.getRegion(0).front();
     for (int round = 0; round < (depth < maxDepth ? 2 : 1); ++round)
-      addBlock(body, depth + 1);
+      addRegion(op.getRegion(0), depth + 1);
     // The message that ends the loop.
     for (Operation &inner : body)
       if (auto end = dyn_cast<EdgeOpInterface>(&inner);
