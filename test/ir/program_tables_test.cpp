@@ -191,5 +191,59 @@ TEST_F(ProgramTablesTest, RefusesWhatDoesNotFit) {
             "'pdg.input' op expects the input 'x' to have one type\n");
 }
 
+constexpr const char *edges = R"(
+#g = #pdg.edge<subject = <"w">, kind = gradient, from = <trainer>, to = <server, 1>>
+#n = #pdg.edge<subject = <"n">, kind = value, from = <trainer>, to = <server, 1>, first = true>
+#x = #pdg.edge<subject = <"x">, kind = value, from = <trainer>, to = <server>>
+#q = #pdg.edge<subject = <"q">, kind = value, from = <server, 1>, to = <server, 1>>
+)";
+
+// The index of an edge is its place among all edges of the cluster; queues come behind them.
+TEST_F(ProgramTablesTest, NumbersEdges) {
+  auto tables = build(std::string(edges) + R"(
+  module attributes {pdg.edges = [#x, #n, #g]} {
+    pdg.variable <"w", slice = [2, 4]> : tensor<2xf32> {
+      %0 = pdg.constant dense<1.0> : tensor<2xf32>
+      pdg.yield %0 : tensor<2xf32>
+    }
+    pdg.program {
+      %n = pdg.recv #n to [] {pdg.bound = 64 : i64} : tensor<i64>
+      %g = pdg.accumulate #g sum of 2 to [%n, 3] : tensor<?x3xf64>
+      pdg.enqueue %g, #q capacity 1 : tensor<?x3xf64>
+      pdg.yield
+    }
+  })");
+  ASSERT_TRUE(succeeded(tables)) << errors;
+  const ProgramInfo &info = tables->info();
+  ASSERT_EQ(info.edges.size(), 4u);
+  EXPECT_EQ(info.edges[0].name, "value of x");
+  EXPECT_EQ(info.edges[0].place, "");
+  EXPECT_TRUE(info.edges[1].firstOnly);
+  EXPECT_EQ(info.edges[1].dtype, DType::I64);
+  const EdgeInfo &gradient = info.edges[2];
+  EXPECT_EQ(tables->edge(firstOp("pdg.accumulate")->getAttr("edge")), 2);
+  EXPECT_EQ(gradient.shape, (std::vector<int64_t>{kDynamicSize, 3}));
+  EXPECT_EQ(gradient.bound, 64 * 3); // From what is known of the size that is received.
+  EXPECT_EQ(gradient.fromKind, PeerKind::Trainer);
+  EXPECT_EQ(gradient.fromIndex, kAllOfKind);
+  EXPECT_EQ(gradient.toIndex, 1);
+  EXPECT_EQ(gradient.place.substr(0, 9), "test.mlir");
+  EXPECT_EQ(info.edges[3].name, "value of q");
+  EXPECT_EQ(info.variables[0].name, "w[2:4]");
+  EXPECT_EQ(info.variables[0].whole, "w");
+  EXPECT_EQ(info.variables[0].bounds, (std::vector<int64_t>{2, 4}));
+}
+
+TEST_F(ProgramTablesTest, RefusesUnknownEdges) {
+  EXPECT_EQ(errorOf(std::string(edges) + R"(
+  module attributes {pdg.edges = [#x]} {
+    pdg.program {
+      %n = pdg.recv #n to [] : tensor<i64>
+      pdg.yield
+    }
+  })"),
+            "'pdg.recv' op names an edge that is none of the module's: value of n\n");
+}
+
 } // namespace
 } // namespace pdg
