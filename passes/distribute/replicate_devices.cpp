@@ -32,6 +32,12 @@ public:
     } while (hasChanged_);
   }
   int64_t of(Value value) const { return std::max<int64_t>(known(value), 0); }
+  /// Whether `op` cuts a slice out of what all devices share: done where that is.
+  bool cuts(Operation *op) const {
+    auto part = dyn_cast<PartOp>(op);
+    return part && known(part.getX()) < 0;
+  }
+  void move(Value value, int64_t device) { values_[value] = device; }
 
 private:
   /// The device, or -1: that of no slice.
@@ -61,8 +67,8 @@ int64_t sliceAt(Value begin) {
 }
 
 int64_t DeviceAnalysis::deviceOf(Operation *op) const {
-  if (auto part = dyn_cast<PartOp>(op); part && known(part.getX()) < 0)
-    return std::min(sliceAt(part.getBegin()), devices_ - 1);
+  if (cuts(op))
+    return std::min(sliceAt(cast<PartOp>(op).getBegin()), devices_ - 1);
   int64_t device = -1;
   for (Value operand : op->getOperands()) {
     int64_t other = known(operand);
@@ -99,7 +105,7 @@ void DeviceAnalysis::walk(Block &block) {
 /// Moves values from device to device.
 class DeviceWriter {
 public:
-  DeviceWriter(const DeviceAnalysis &devices, SmallVector<Attribute> edges)
+  DeviceWriter(DeviceAnalysis &devices, SmallVector<Attribute> edges)
       : devices_(devices), edges_(std::move(edges)) {}
   void rewrite(Block &block);
   ArrayRef<Attribute> edges() const { return edges_; }
@@ -107,8 +113,9 @@ public:
 private:
   Value valueOn(Value value, int64_t device);
   Value copy(Value value, int64_t from, int64_t to);
+  void handOver(Value slice);
 
-  const DeviceAnalysis &devices_;
+  DeviceAnalysis &devices_;
   SmallVector<Attribute> edges_;
   DenseMap<std::pair<Value, int64_t>, Value> copies_;
 };
@@ -165,6 +172,21 @@ Value DeviceWriter::valueOn(Value value, int64_t device) {
   return known = copy(value, from, device);
 }
 
+/// Gives a slice that was cut on the first device to the one that computes on it.
+void DeviceWriter::handOver(Value slice) {
+  int64_t device = devices_.of(slice);
+  if (device == 0)
+    return;
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : slice.getUses())
+    uses.push_back(&use);
+  Value there = copy(slice, 0, device);
+  for (OpOperand *use : uses)
+    use->set(there);
+  devices_.move(slice, 0);
+  devices_.move(there, device);
+}
+
 void DeviceWriter::rewrite(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     if (auto place = op.getAttrOfType<RoleAttr>("pdg.place"); place && place.isServer())
@@ -172,6 +194,10 @@ void DeviceWriter::rewrite(Block &block) {
     if (isLoopOrCondition(&op)) {
       for (Region &region : op.getRegions())
         rewrite(region.front());
+      continue;
+    }
+    if (devices_.cuts(&op)) {
+      handOver(op.getResult(0));
       continue;
     }
     int64_t device = op.getNumResults() ? devices_.of(op.getResult(0)) : 0;

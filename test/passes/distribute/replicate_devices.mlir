@@ -34,10 +34,16 @@ module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1, devices
       %b2 = pdg.part_begin %n part 2 plus %first of 4 leaves {pdg.place = #t}
       %n0 = pdg.sub %b1, %b0 {pdg.place = #t} : tensor<i64>, tensor<i64>
       %n1 = pdg.sub %b2, %b1 {pdg.place = #t} : tensor<i64>, tensor<i64>
+      // The slices are cut where the batch is; each device gets its own.
+      // CHECK: pdg.part %
+      // CHECK-NEXT: %[[PART:.*]] = pdg.part %
+      // CHECK-NEXT: %[[SIZE:.*]] = pdg.dim %[[PART]]
+      // CHECK-NEXT: pdg.enqueue %[[PART]]
+      // CHECK-NEXT: %[[X1:.*]] = pdg.dequeue {{.*}} to [%[[SIZE]]] {pdg.device = 1 : i64}
       %x0 = pdg.part %x axis 0 from %b0 size %n0 {pdg.place = #t} : tensor<?xf32>
       %x1 = pdg.part %x axis 0 from %b1 size %n1 {pdg.place = #t} : tensor<?xf32>
       // CHECK: pdg.sum %{{[0-9]+}} axis 0 :
-      // CHECK: pdg.sum %{{[0-9]+}} axis 0 {pdg.device = 1 : i64}
+      // CHECK: pdg.sum %[[X1]] axis 0 {pdg.device = 1 : i64}
       %s0 = pdg.sum %x0 axis 0 {pdg.place = #t} : tensor<?xf32>
       %s1 = pdg.sum %x1 axis 0 {pdg.place = #t} : tensor<?xf32>
       // CHECK: %[[G0:.*]] = pdg.mul %{{[0-9]+}}, %[[W]] :
