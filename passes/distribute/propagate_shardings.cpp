@@ -65,7 +65,7 @@ Region *onlyBranchOf(Operation *op, Block &block) {
 /// Moves collectives, and what is computed from them, into the conditions that alone need them.
 void sink(Block &block) {
   DenseSet<Operation *> joined;
-  for (Operation &op : block) {
+  for (Operation &op : block.without_terminator()) {
     bool isFromJoined = llvm::any_of(
         op.getOperands(), [&](Value operand) { return joined.contains(operand.getDefiningOp()); });
     if (isa<CollectiveOpInterface>(op) || (isFromJoined && !op.getNumRegions() && isPure(&op)))
