@@ -45,10 +45,12 @@ private:
   const Cuts &cutsOf(Split split);
   Value gather(OpBuilder &b, Value value);
   Value sliceOfWhole(OpBuilder &b, Value whole, Split split, int64_t slice);
+  Type typeOfSlice(Type type, Split split) const;
+  Value emptyLeaves(OpBuilder &b, Location loc, Type whole, Split split);
   Value slice(OpBuilder &b, Value value, Split split, int64_t slice);
   void setShape(Operation *op, int64_t axis, Value size);
   Operation *cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &plan, int64_t slice);
-  Value openSum(OpBuilder &b, Operation *sum);
+  Value openSum(OpBuilder &b, Operation *sum, const Partition *partition);
   Value join(OpBuilder &b, Operation *op, Values parts, const SlicedOp &plan);
   void rewriteOp(Operation *op);
   void rewriteRegions(Operation *op);
@@ -170,10 +172,19 @@ Value Splitter::sliceOfWhole(OpBuilder &b, Value whole, Split split, int64_t sli
                         split.axis);
 }
 
+/// The leaves of a slice, before it has terms; those of the whole sum are [leaves, sizes...].
+Value Splitter::emptyLeaves(OpBuilder &b, Location loc, Type whole, Split split) {
+  auto type = cast<RankedTensorType>(typeOfSlice(whole, split));
+  return BroadcastOp::create(b, loc, scalarConstant(b, loc, type, 0), ValueRange(),
+                             type.getShape());
+}
+
 /// Slice number `slice` of `value`, cut as `split` says.
 Value Splitter::slice(OpBuilder &b, Value value, Split split, int64_t slice) {
   if (states_.of(value) == split)
     return parts_.lookup(value)[slice];
+  if (split.isLeaves())
+    return emptyLeaves(b, value.getLoc(), value.getType(), split);
   return sliceOfWhole(b, gather(b, value), split, slice);
 }
 
@@ -183,15 +194,16 @@ Operation *Splitter::cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &p
                                   int64_t number) {
   ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
   Values operands;
-  for (auto [operand, factors] : llvm::zip(op->getOperands(), rule.operands)) {
-    int64_t axis = axisWithFactor(factors, plan.factor);
-    operands.push_back(
-        axis < 0 ? gather(b, operand)
-                 : slice(b, operand, {plan.terms.partition, axis, plan.terms.rows}, number));
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    int64_t axis = axisWithFactor(rule.operands[i], plan.factor);
+    Split split{plan.terms.partition, axis, plan.terms.rows};
+    if (plan.kind == FactorKind::Leaves && leavesOperand(op) == int(i))
+      split = plan.result;
+    operands.push_back(axis < 0 ? gather(b, operand) : slice(b, operand, split, number));
   }
   Operation *clone = b.clone(*op);
   clone->setOperands(operands);
-  if (plan.result)
+  if (plan.result && !plan.result.isLeaves())
     setShape(clone, plan.result.axis, cutsOf(plan.result).sizes[number]);
   SmallVector<Type> types;
   LogicalResult inferred = cast<InferTypeOpInterface>(clone).inferReturnTypes(
@@ -207,13 +219,12 @@ Operation *Splitter::cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &p
 }
 
 /// The sum `sum`, a new op, with at most its share of the 16 leaves.
-Value Splitter::openSum(OpBuilder &b, Operation *sum) {
+Value Splitter::openSum(OpBuilder &b, Operation *sum, const Partition *partition) {
   auto type = cast<RankedTensorType>(sum->getResult(0).getType());
-  SmallVector<int64_t> shape{std::max<int64_t>(kMaxLeaves / slicing_.slices, 1)};
+  SmallVector<int64_t> shape{kMaxLeaves};
   llvm::append_range(shape, type.getShape());
   Location loc = sum->getLoc();
-  Value zero = scalarConstant(b, loc, type, 0);
-  Value none = BroadcastOp::create(b, loc, zero, ValueRange(), shape);
+  Value none = emptyLeaves(b, loc, type.clone(shape), {partition, 0, 0});
   Value leaves = cast<LeavesOpInterface>(sum).addToLeaves(b, none);
   sum->erase();
   return JoinLeavesOp::create(b, loc, leaves);
@@ -251,7 +262,8 @@ void Splitter::rewriteOp(Operation *op) {
   Values parts;
   for (int64_t r = 0; r < slicing_.copies(); ++r) {
     Operation *clone = cloneOnSlice(b, op, plan, r);
-    parts.push_back(plan.opensLeaves ? openSum(b, clone) : clone->getResult(0));
+    parts.push_back(plan.opensLeaves ? openSum(b, clone, plan.terms.partition)
+                                     : clone->getResult(0));
   }
   if (plan.result)
     parts_[op->getResult(0)] = parts;
@@ -274,10 +286,14 @@ Values Splitter::expand(OpBuilder &b, ValueRange values, ArrayRef<Split> splits)
   return result;
 }
 
-static Type typeOfSlice(Type type, Split split) {
+/// The type of slices; plain slices have leaves of the whole sum, others a sum of their own.
+Type Splitter::typeOfSlice(Type type, Split split) const {
   auto tensor = cast<RankedTensorType>(type);
   SmallVector<int64_t> shape(tensor.getShape());
-  shape[split.axis] = ShapedType::kDynamic;
+  if (split.rows)
+    shape[split.axis] = ShapedType::kDynamic;
+  else if (split.partition->plain)
+    shape[0] /= slicing_.slices;
   return RankedTensorType::get(shape, tensor.getElementType());
 }
 

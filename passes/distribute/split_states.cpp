@@ -3,6 +3,8 @@
 #include "passes/distribute/split_states.h"
 #include "ir/interpret/evaluate_elementwise.h"
 #include "ir/interpret/evaluate_leaves.h"
+#include "ir/ops/leaves.h"
+#include "ir/ops/shape.h"
 #include "passes/distribute/region_values.h"
 
 using namespace mlir;
@@ -20,6 +22,19 @@ static constexpr int64_t FullLeaves = 2 * 16 * kMaxLeaves;
 int64_t axisWithFactor(ArrayRef<int> factors, int factor) {
   auto found = llvm::find(factors, factor);
   return found == factors.end() ? -1 : found - factors.begin();
+}
+
+bool isZero(Value value) {
+  while (auto repeated = value.getDefiningOp<BroadcastOp>())
+    value = repeated.getX();
+  DenseFPElementsAttr elements;
+  return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
+         elements.getSplatValue<APFloat>().isPosZero();
+}
+
+int leavesOperand(Operation *op) {
+  auto update = dyn_cast<UpdateOpInterface>(op);
+  return update ? int(update.getUpdatedOperand()) : -1;
 }
 
 void SplitStates::set(Value value, Split split) {
@@ -49,7 +64,7 @@ static std::optional<int64_t> rowSize(Value value) {
 /// The split of the result of an op that computes slices of its result from slices of operands.
 static Split splitResult(Operation *op, const ShardingRule &rule, int factor, Split terms) {
   int64_t axis = axisWithFactor(rule.results[0], factor);
-  if (axis < 0)
+  if (axis < 0 || (terms.isLeaves() && (axis > 0 || isa<ViewOpInterface>(op))))
     return {};
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   // A shape argument says the size of this axis by a number: there is no operand to change.
@@ -68,6 +83,9 @@ static Split splitResult(Operation *op, const ShardingRule &rule, int factor, Sp
 
 /// Whether the sum `op` can be made of sums over slices, and how.
 static SlicedOp planSum(Operation *op, SlicedOp plan) {
+  // Leaves are joined as a tree; those of a slice are a subtree.
+  if (plan.terms.isLeaves())
+    return isa<JoinLeavesOp>(op) ? plan : SlicedOp();
   const Partition &partition = *plan.terms.partition;
   Type element = getElementTypeOrSelf(op->getResult(0).getType());
   int64_t terms = 0;
@@ -80,6 +98,29 @@ static SlicedOp planSum(Operation *op, SlicedOp plan) {
   plan.opensLeaves = leaves && leaves.getLeafBound() > 0 && plan.terms.rows == 1 &&
                      cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
   return plan.opensLeaves ? plan : SlicedOp();
+}
+
+/// Whether a loop begins with leaves of +0, which any slice has.
+static bool beginsWithZero(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop =
+      argument ? dyn_cast<LoopOpInterface>(argument.getOwner()->getParentOp()) : LoopOpInterface();
+  if (!loop || argument.getArgNumber() < loop.getNumLeading())
+    return isZero(value);
+  return beginsWithZero(loop.getInit(argument.getArgNumber() - loop.getNumLeading()));
+}
+
+/// How `op` goes on with leaves: those of a slice's examples are the slice's.
+SlicedOp SplitStates::planLeaves(Operation *op, SlicedOp plan) const {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  int before = leavesOperand(op);
+  // With several rows to an example a slice may have more than its share, as above.
+  if (!splitsLeaves_ || before < 0 || plan.terms.rows != 1 || !type.hasStaticShape() ||
+      (plan.terms.partition->plain && type.getDimSize(0) % slices_ != 0))
+    return {};
+  plan.result = {plan.terms.partition, 0, 0};
+  Value leaves = op->getOperand(before);
+  return of(leaves) == plan.result || beginsWithZero(leaves) ? plan : SlicedOp();
 }
 
 SlicedOp SplitStates::planOf(Operation *op) const {
@@ -105,7 +146,9 @@ SlicedOp SplitStates::planOf(Operation *op) const {
         return plan;
     } else if (plan.kind == FactorKind::Sum) {
       return planSum(op, plan);
-    } else if (plan.kind == FactorKind::Max && reduction) {
+    } else if (plan.kind == FactorKind::Leaves) {
+      return planLeaves(op, plan);
+    } else if (plan.kind == FactorKind::Max && reduction && !split.isLeaves()) {
       return plan;
     }
   }
@@ -114,7 +157,53 @@ SlicedOp SplitStates::planOf(Operation *op) const {
 
 //===- Regions -------------------------------------------------------------===//
 
-void SplitStates::analyze(Block &block, unsigned depth) {
+void SplitStates::analyze(Block &block) {
+  walk(block, 0);
+  WalkResult fits = block.walk([&](Operation *op) {
+    return isGivenLeaves(op) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (!fits.wasInterrupted())
+    return;
+  // There is no whole of leaves that slices have: then sums take whole operands.
+  splitsLeaves_ = false;
+  states_.clear();
+  walk(block, 0);
+}
+
+/// Whether `values` are what values in the states of `like` are made of.
+bool SplitStates::isGivenLeaves(ValueRange values, ValueRange like) const {
+  return llvm::all_of(llvm::zip(values, like), [&](auto pair) {
+    auto [value, other] = pair;
+    return of(other).isLeaves() ? of(value) == of(other) || isZero(value) : !of(value).isLeaves();
+  });
+}
+
+/// Whether `op` takes leaves of slices only where slices of it need them.
+bool SplitStates::isGivenLeaves(Operation *op) const {
+  if (op->getNumRegions()) {
+    bool fits = isGivenLeaves(initialValues(op), op->getResults());
+    for (Region &region : op->getRegions())
+      fits &= isGivenLeaves(yieldedValues(region.front()), op->getResults());
+    return fits;
+  }
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return true;
+  SlicedOp plan = planOf(op);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    bool isNeeded =
+        plan.kind != FactorKind::Whole &&
+        (plan.terms.isLeaves() || (plan.result.isLeaves() && leavesOperand(op) == int(i)));
+    if (isNeeded) {
+      ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
+      isNeeded = axisWithFactor(rule.operands[i], plan.factor) >= 0;
+    }
+    if (isNeeded ? !of(operand).isLeaves() && !isZero(operand) : of(operand).isLeaves())
+      return false;
+  }
+  return true;
+}
+
+void SplitStates::walk(Block &block, unsigned depth) {
   for (Operation &op : block)
     if (op.getNumRegions())
       analyzeRegions(&op, depth);
@@ -152,7 +241,7 @@ void SplitStates::analyzeRegions(Operation *op, unsigned depth) {
   Block &body = op->getRegion(0).front();
   if (!body.getNumArguments()) {
     for (Region &region : op->getRegions())
-      analyze(region.front(), depth);
+      walk(region.front(), depth);
     for (auto [i, result] : llvm::enumerate(op->getResults())) {
       Split split = of(yieldedValues(body)[i]);
       bool isEqual = llvm::all_of(op->getRegions(), [&, i = i](Region &region) {
@@ -178,7 +267,7 @@ void SplitStates::analyzeRegions(Operation *op, unsigned depth) {
         isFixed[i] ? Split() : of(op->getOperand(op->getNumOperands() - count + i)));
   // Each round that changes something fixes or splits a value, and none is split twice.
   do
-    analyze(body, depth + 1);
+    walk(body, depth + 1);
   while (!agree(op, isFixed));
   for (unsigned i = 0; i < count; ++i)
     set(op->getResult(i), of(body.getArgument(first + i)));

@@ -26,12 +26,14 @@ struct Partition {
 };
 
 /// What is known of a value: whole (no partition), or split along `axis`, of which `rows` elements
-/// belong to each example.
+/// belong to each example. Without rows it is leaves of a sum over examples, and each slice has as
+/// many of its own.
 struct Split {
   const Partition *partition = nullptr;
   int64_t axis = 0;
   int64_t rows = 1;
   explicit operator bool() const { return partition; }
+  bool isLeaves() const { return partition && !rows; }
   bool operator==(const Split &) const = default;
 };
 
@@ -48,7 +50,7 @@ struct SlicedOp {
 class SplitStates {
 public:
   explicit SplitStates(int64_t slices) : slices_(slices) {}
-  void analyze(mlir::Block &block, unsigned depth = 0);
+  void analyze(mlir::Block &block);
 
   Split of(mlir::Value value) const { return states_.lookup(value); }
   /// How `op`, which has no regions, is computed, from the states of its operands.
@@ -57,14 +59,25 @@ public:
   Partition *partitionOf(mlir::Operation *loop) const;
 
 private:
+  SlicedOp planLeaves(mlir::Operation *op, SlicedOp plan) const;
+  bool isGivenLeaves(mlir::Operation *op) const;
+  bool isGivenLeaves(mlir::ValueRange values, mlir::ValueRange like) const;
+  void walk(mlir::Block &block, unsigned depth);
   void analyzeRegions(mlir::Operation *op, unsigned depth);
   bool agree(mlir::Operation *op, llvm::SmallVectorImpl<bool> &isFixed);
   void set(mlir::Value value, Split split);
 
   int64_t slices_;
+  bool splitsLeaves_ = true; ///< Whether slices have leaves of their own.
   llvm::DenseMap<mlir::Value, Split> states_;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Partition>> partitions_;
 };
+
+/// Whether all elements of `value` are +0.
+bool isZero(mlir::Value value);
+
+/// The operand that has `op`'s leaves before, by number, or -1.
+int leavesOperand(mlir::Operation *op);
 
 /// The axis of a tensor with these factors that has `factor`, or -1.
 int64_t axisWithFactor(llvm::ArrayRef<int> factors, int factor);

@@ -65,6 +65,18 @@ pdg.program {
       %next = pdg.exp %h : tensor<?x3xf32>
       pdg.yield %next, %i : tensor<?x3xf32>, tensor<i64>
     }
+    // What a loop yields is needed.
+    // CHECK: pdg.all_reduce
+    // CHECK-NEXT: pdg.yield
+    %sum = pdg.for %zero to %three carry (%all : tensor<f32>) -> tensor<f32> {
+    ^bb0(%i: tensor<i64>, %h: tensor<f32>):
+      %last = pdg.dim %c#0 axis 0 : tensor<?x3xf32>
+      %rows = pdg.broadcast %h to [%last] : tensor<f32>
+      %own = pdg.sum %rows axis 0 : tensor<?xf32>
+      %next = pdg.all_reduce %own sum of 2 : tensor<f32>
+      pdg.yield %next : tensor<f32>
+    }
+    pdg.fetch "sum", %sum : tensor<f32>
     %end = pdg.all_gather %c#0 axis 0 of 2 to [%n, 3] : tensor<?x3xf32> -> tensor<?x3xf32>
     pdg.fetch "end", %end : tensor<?x3xf32>
     pdg.fetch "w", %w : tensor<?x3xf32>
