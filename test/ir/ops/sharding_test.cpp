@@ -1,6 +1,7 @@
 // The sharding rule of every op: its structure, and that the op on slices, joined, is the op on the
 // whole. Sums are joined as a tree and keep their bits when the slices are whole leaves.
 // SPDX-License-Identifier: Apache-2.0
+#include "ir/interpret/evaluate_elementwise.h"
 #include "test/ir/ops/op_cases.h"
 
 #include <gtest/gtest.h>
@@ -74,13 +75,37 @@ struct Whole {
   HostTensor result;
 };
 
-/// The op on each of `count` slices along `factor`.
+/// Where parts of an axis of `size` begin, the end of the last one included.
+using Cuts = std::function<Shape(int64_t size)>;
+
+/// `count` parts of as many elements as possible each: some are empty if there are too few.
+Cuts evenCuts(int64_t count) {
+  return [count](int64_t size) {
+    Shape begins;
+    for (int64_t r = 0; r <= count; ++r)
+      begins.push_back(r * size / count);
+    return begins;
+  };
+}
+
+/// `count` parts of whole leaves of a sum, as pdg.part_begin counts them: some may have none.
+Cuts leafCuts(int64_t count) {
+  return [count](int64_t size) {
+    Shape begins;
+    int64_t leaves = leafCount(size);
+    for (int64_t r = 0; r <= count; ++r)
+      begins.push_back(size / leaves * (r * leaves / count));
+    return begins;
+  };
+}
+
+/// The op on each slice along `factor`, an axis of `size`.
 std::vector<HostTensor> onSlices(TestContext &test, const Whole &whole, int factor, int64_t size,
-                                 int64_t count) {
+                                 const Cuts &cuts) {
   std::vector<HostTensor> parts;
   int64_t resultAxis = axisOf(whole.rule.results[0], factor);
-  for (int64_t r = 0; r < count; ++r) {
-    int64_t begin = r * size / count, end = (r + 1) * size / count;
+  Shape begins = cuts(size);
+  for (size_t r = 0; r + 1 < begins.size(); ++r) {
     std::vector<HostTensor> slices;
     for (auto [factors, operand] : llvm::zip(whole.rule.operands, whole.operands)) {
       int64_t axis = axisOf(factors, factor);
@@ -88,12 +113,12 @@ std::vector<HostTensor> onSlices(TestContext &test, const Whole &whole, int fact
         slices.push_back(operand.clone().value());
         continue;
       }
-      int64_t all = operand.shape()[axis];
-      slices.push_back(sliceOf(operand, axis, r * all / count, (r + 1) * all / count));
+      Shape own = cuts(operand.shape()[axis]);
+      slices.push_back(sliceOf(operand, axis, own[r], own[r + 1]));
     }
     auto refs = llvm::map_to_vector(slices, [](const HostTensor &s) { return &s; });
-    parts.push_back(
-        evaluate(test, withSize(whole.opCase, resultAxis, end - begin, whole.result), refs));
+    OpCase sliced = withSize(whole.opCase, resultAxis, begins[r + 1] - begins[r], whole.result);
+    parts.push_back(evaluate(test, sliced, refs));
   }
   return parts;
 }
@@ -136,7 +161,7 @@ void checkParallel(TestContext &test, const Whole &whole, int factor, int64_t si
   int64_t axis = axisOf(whole.rule.results[0], factor);
   // More slices than elements: some are empty.
   for (int64_t count : {int64_t(2), int64_t(3), std::min<int64_t>(size, 20) + 1}) {
-    std::vector<HostTensor> parts = onSlices(test, whole, factor, size, count);
+    std::vector<HostTensor> parts = onSlices(test, whole, factor, size, evenCuts(count));
     for (auto [r, part] : llvm::enumerate(parts)) {
       int64_t begin = r * size / count, end = (r + 1) * size / count;
       EXPECT_EQ(differenceOf(sliceOf(whole.result, axis, begin, end), part), "")
@@ -147,7 +172,7 @@ void checkParallel(TestContext &test, const Whole &whole, int factor, int64_t si
 
 /// Leaves of the result, from the terms of whole leaves.
 void checkLeaves(TestContext &test, const Whole &whole, int factor, int64_t leaves) {
-  std::vector<HostTensor> parts = onSlices(test, whole, factor, leaves, 2);
+  std::vector<HostTensor> parts = onSlices(test, whole, factor, leaves, evenCuts(2));
   for (int64_t r : {0, 1})
     EXPECT_EQ(
         differenceOf(sliceOf(whole.result, 0, r * leaves / 2, (r + 1) * leaves / 2), parts[r]), "")
@@ -162,10 +187,11 @@ bool haveTerms(const Whole &whole, int factor, int64_t leaves) {
   return false;
 }
 
-/// Joins the partial results of `count` slices as a tree with `ops` and compares.
-void checkJoined(TestContext &test, const Whole &whole, int factor, int64_t size, int64_t count,
+/// Joins the partial results of slices as a tree with `op` and compares.
+void checkJoined(TestContext &test, const Whole &whole, int factor, int64_t size, const Cuts &cuts,
                  const std::string &op) {
-  std::vector<HostTensor> parts = onSlices(test, whole, factor, size, count);
+  std::vector<HostTensor> parts = onSlices(test, whole, factor, size, cuts);
+  size_t count = parts.size();
   DType dtype = whole.result.dtype();
   while (parts.size() > 1) {
     std::vector<HostTensor> next;
@@ -183,10 +209,23 @@ void checkJoined(TestContext &test, const Whole &whole, int factor, int64_t size
       << "factor " << factor << " in " << count << " slices";
 }
 
-/// The number of slices of a first axis, at most 4, that are whole leaves of a sum with as many
-/// leaves as its slices have together; 1 if there is none.
-int64_t slicesOfLeaves(int64_t size) {
-  return size == 64 ? 4 : size == 128 || size == 256 || size == 32 ? 2 : 1;
+/// Maxima of slices: any, but none may be empty, as a maximum of nothing is no element.
+void checkMaximum(TestContext &test, const Whole &whole, int factor, int64_t size) {
+  std::string op = whole.opCase.op == "pdg.reduce_max" ? "pdg.maximum" : "pdg.minimum";
+  for (int64_t count : {int64_t(2), std::min<int64_t>(size, 3)})
+    checkJoined(test, whole, factor, size, evenCuts(count), op);
+}
+
+/// Partial sums of slices, with the bits of the whole if these are whole leaves; and of slices of
+/// any sizes, if no sum rounds.
+void checkSum(TestContext &test, const Whole &whole, int factor, int64_t size) {
+  // Parts of 512 terms and more have more than 16 leaves together; leaves are joined already.
+  if (size >= 512)
+    return;
+  if (whole.opCase.op == "pdg.join_leaves")
+    return checkJoined(test, whole, factor, size, evenCuts(2), "pdg.add");
+  for (int64_t count : {2, 4, 8})
+    checkJoined(test, whole, factor, size, leafCuts(count), "pdg.add");
 }
 
 /// How often each kind of factor was split.
@@ -216,21 +255,16 @@ void checkCase(TestContext &test, Random &random, const OpCase &opCase, Counts &
         size = operand.shape()[axis];
     if (int64_t axis = axisOf(rule.results[0], factor); axis >= 0)
       size = whole.result.shape()[axis];
-    int64_t slices =
-        opCase.op == "pdg.join_leaves" ? std::min<int64_t>(size, 2) : slicesOfLeaves(size);
-    bool isSplit = kind == FactorKind::Sum      ? slices > 1
-                   : kind == FactorKind::Leaves ? size > 1 && haveTerms(whole, factor, size)
-                                                : size > 1;
-    counts[kind] += isSplit;
+    bool isSplit = size > 1 && (kind != FactorKind::Leaves || haveTerms(whole, factor, size));
+    counts[kind] += isSplit && kind == FactorKind::Sum ? leafCount(size) > 1 : isSplit;
     if (kind == FactorKind::Parallel && isSplit)
       checkParallel(test, whole, factor, size);
     else if (kind == FactorKind::Leaves && isSplit)
       checkLeaves(test, whole, factor, size);
     else if (kind == FactorKind::Max && isSplit)
-      checkJoined(test, whole, factor, size, 2,
-                  opCase.op == "pdg.reduce_max" ? "pdg.maximum" : "pdg.minimum");
+      checkMaximum(test, whole, factor, size);
     else if (kind == FactorKind::Sum && isSplit)
-      checkJoined(test, whole, factor, size, slices, "pdg.add");
+      checkSum(test, whole, factor, size);
   }
 }
 
