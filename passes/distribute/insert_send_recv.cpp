@@ -219,12 +219,15 @@ void RoleWriter::writeBlock(Block &block, Builders &at) {
   // A size may be asked of the value itself, by an op behind it, and travels first.
   SmallVector<Value> unsent(block.getArguments());
   auto sendKnown = [&] {
-    llvm::erase_if(unsent, [&](Value value) {
-      bool isKnown = hasSizes(value);
-      if (isKnown)
-        sendOnward(value, at);
-      return isKnown;
-    });
+    for (size_t before = unsent.size() + 1; unsent.size() < before;) {
+      before = unsent.size();
+      llvm::erase_if(unsent, [&](Value value) {
+        bool isKnown = hasSizes(value);
+        if (isKnown)
+          sendOnward(value, at);
+        return isKnown;
+      });
+    }
   };
   sendKnown();
   for (Operation &op : block.without_terminator()) {

@@ -208,6 +208,9 @@ void RoleAnalysis::runOp(Operation *op, RoleId role) {
   unsigned first = hubs_.count(op) ? 1 : 0;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     need(operand, i < first ? TrainerRole : role);
+  // They send it from here.
+  if (first)
+    takePart(op, TrainerRole);
   // A sum of parts has their sizes.
   if (first && op->getNumOperands() == 1)
     for (Value size : sizesOf(op->getOperand(0)))

@@ -222,3 +222,63 @@ module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
     pdg.yield
   }
 }
+
+// -----
+
+// Trainers take part in a loop in which they do nothing but send.
+#any = #pdg.role<anywhere>
+#t = #pdg.role<trainer>
+#s = #pdg.role<server>
+module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
+  pdg.variable <"a"> : tensor<f32> {
+    %0 = pdg.constant dense<1.0> : tensor<f32>
+    pdg.yield %0 : tensor<f32>
+  } {pdg.home = #s}
+  // CHECK-LABEL: pdg.program
+  pdg.program {
+    %zero = pdg.constant {pdg.place = #any} dense<0> : tensor<i64>
+    %x = pdg.input "x" : tensor<f32> {pdg.place = #t}
+    // CHECK: pdg.for
+    // CHECK-NEXT: ^bb0
+    // CHECK-NEXT: pdg.send
+    // CHECK: pdg.for
+    // CHECK-NEXT: ^bb0
+    // CHECK-NEXT: pdg.accumulate
+    pdg.for %zero to %zero {
+    ^bb0(%i: tensor<i64>):
+      %sum = pdg.all_reduce %x sum of 2 {pdg.place = #t} : tensor<f32>
+      pdg.assign <"a">, %sum : tensor<f32> {pdg.place = #s}
+      pdg.yield
+    }
+    pdg.yield
+  }
+}
+
+// -----
+
+// A whole batch that a server needs: the size comes first.
+#t = #pdg.role<trainer>
+#s = #pdg.role<server>
+module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1>} {
+  pdg.source @train "csv" ["a.csv"] batch 64 : [tensor<f32>]
+  pdg.variable <"a"> : tensor<f32> {
+    %0 = pdg.constant dense<1.0> : tensor<f32>
+    pdg.yield %0 : tensor<f32>
+  } {pdg.home = #s}
+  // CHECK-LABEL: pdg.program
+  pdg.program {
+    pdg.for_each @train {
+    ^bb0(%step: tensor<i64>, %x: tensor<?xf32>):
+      // CHECK: %[[N:.*]] = pdg.dim %[[X:.*]] axis 0
+      // CHECK-NEXT: pdg.send %[[N]]
+      // CHECK-NEXT: pdg.send %[[X]]
+      // CHECK: pdg.loop_forever
+      // CHECK: %[[SIZE:.*]] = pdg.recv {{.*}} {pdg.bound = 64 : i64} : tensor<i64>
+      // CHECK-NEXT: pdg.recv {{.*}} to [%[[SIZE]]]
+      %a = pdg.sum %x axis 0 {pdg.place = #s} : tensor<?xf32>
+      pdg.assign <"a">, %a : tensor<f32> {pdg.place = #s}
+      pdg.yield
+    }
+    pdg.yield
+  }
+}
