@@ -94,6 +94,8 @@ public:
 private:
   void weigh();
   void obeyHints();
+  NameAttr wholeOf(const Load &load);
+  int64_t chooseServer(const Load &load);
   void spread();
   void settleOthers();
   void explain(Load &load, StringRef reason);
@@ -104,8 +106,11 @@ private:
   ArrayRef<bool> onServer_;
   const Grouping &grouping_;
   ClusterAttr cluster_;
-  SmallVector<Load, 0> loads_;      ///< Of each group.
-  SmallVector<int64_t, 0> servers_; ///< The load of each server so far.
+  SmallVector<Load, 0> loads_;                   ///< Of each group.
+  SmallVector<int64_t, 0> servers_;              ///< The load of each server so far.
+  std::set<std::pair<int64_t, int64_t>> byLoad_; ///< Loads and servers.
+  /// The servers that have slices of a variable.
+  DenseMap<Attribute, std::set<int64_t>> withSlices_;
 };
 
 int64_t Balance::variableBytes(unsigned variable) {
@@ -168,6 +173,31 @@ void Balance::obeyHints() {
   }
 }
 
+/// The name of the whole variable of which the largest one of a group is a slice; null if it is
+/// whole.
+NameAttr Balance::wholeOf(const Load &load) {
+  unsigned leader = leaderOf(load, [&](unsigned v) { return variableBytes(v); });
+  NameAttr name = variables_.all()[leader].op.getName();
+  if (name.getSlice().empty())
+    return nullptr;
+  return NameAttr::get(name.getContext(), name.getPath(), name.getState(), {}, name.getReplica());
+}
+
+/// The server that has the least to do among those without another slice of the same variable.
+int64_t Balance::chooseServer(const Load &load) {
+  auto least = byLoad_.begin();
+  if (NameAttr whole = wholeOf(load)) {
+    std::set<int64_t> &taken = withSlices_[whole];
+    if (taken.size() >= byLoad_.size())
+      taken.clear();
+    least = llvm::find_if(byLoad_, [&](const auto &each) { return !taken.count(each.second); });
+    taken.insert(least->second);
+  }
+  int64_t server = least->second;
+  byLoad_.erase(least);
+  return server;
+}
+
 /// The largest groups first, each to the server that has the least to do; the first one of these.
 void Balance::spread() {
   SmallVector<Load *, 0> order;
@@ -180,23 +210,23 @@ void Balance::spread() {
            std::pair(-b->total(), b->variables.front());
   });
   MLIRContext *context = cluster_.getContext();
-  std::set<std::pair<int64_t, int64_t>> least;
   for (auto [k, load] : llvm::enumerate(servers_))
-    least.insert({load, k});
+    byLoad_.insert({load, k});
   for (Load *load : order) {
-    if (least.empty() || cluster_.getMode() == ClusterMode::Local) {
+    if (servers_.empty() || cluster_.getMode() == ClusterMode::Local) {
       load->home = RoleAttr::get(context, RoleKind::Trainer);
-      explain(*load, least.empty() ? "the cluster has no servers"
-                                   : "each trainer updates a copy in this mode");
+      explain(*load, servers_.empty() ? "the cluster has no servers"
+                                      : "each trainer updates a copy in this mode");
       continue;
     }
-    auto [busy, k] = *least.begin();
-    least.erase(least.begin());
+    int64_t k = chooseServer(*load);
     load->home = RoleAttr::get(context, RoleKind::Server, k);
     explain(*load, "server " + std::to_string(k) + " had the least to do so far, " +
-                       std::to_string(busy) + " bytes; this adds " + std::to_string(load->bytes) +
-                       " of variables and " + std::to_string(load->work) + " of an update");
-    least.insert({busy + load->total(), k});
+                       std::to_string(servers_[k]) + " bytes; this adds " +
+                       std::to_string(load->bytes) + " of variables and " +
+                       std::to_string(load->work) + " of an update");
+    servers_[k] += load->total();
+    byLoad_.insert({servers_[k], k});
   }
 }
 
