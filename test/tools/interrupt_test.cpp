@@ -1,5 +1,6 @@
-// Tests what Ctrl-C does: the first calls the action, the second ends the process with exit code
-// 130. SPDX-License-Identifier: Apache-2.0
+// Tests what Ctrl-C does: while a program is compiled it ends the process with exit code 130; then
+// the first calls the action and the second ends the process.
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/driver.h"
 #include "tools/interrupt.h"
 
@@ -19,6 +20,7 @@ void countCalls(void *argument) { calls += *static_cast<int *>(argument); }
 TEST(InterruptDeathTest, TheFirstCallsTheAction) {
   auto once = [] {
     installInterruptHandler();
+    clearInterrupt(/*patience=*/2);
     int weight = 3;
     setInterruptAction(countCalls, &weight);
     bool before = isInterrupted();
@@ -31,6 +33,7 @@ TEST(InterruptDeathTest, TheFirstCallsTheAction) {
 TEST(InterruptDeathTest, AnActionThatComesLateIsCalledAtOnce) {
   auto late = [] {
     installInterruptHandler();
+    clearInterrupt(/*patience=*/2);
     std::raise(SIGINT);
     int weight = 4;
     setInterruptAction(countCalls, &weight);
@@ -42,10 +45,21 @@ TEST(InterruptDeathTest, AnActionThatComesLateIsCalledAtOnce) {
 TEST(InterruptDeathTest, TheSecondEndsTheProcess) {
   auto twice = [] {
     installInterruptHandler();
+    clearInterrupt(/*patience=*/2);
     std::raise(SIGTERM);
     std::raise(SIGINT);
+    std::_Exit(1);
   };
   EXPECT_EXIT(twice(), testing::ExitedWithCode(ExitInterrupted), "");
+}
+
+TEST(InterruptDeathTest, TheFirstEndsACompilation) {
+  auto compiling = [] {
+    installInterruptHandler();
+    std::raise(SIGINT);
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(compiling(), testing::ExitedWithCode(ExitInterrupted), "interrupted");
 }
 
 TEST(InterruptDeathTest, WhatStoppedIsForgotten) {
