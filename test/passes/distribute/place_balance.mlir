@@ -1,6 +1,6 @@
 // R8: large and small variables in turn, as weights and biases are declared, do not pile up on one
 // server when the number of servers is even.
-// RUN: %pdc-opt --pdg-place-variables %s | FileCheck %s
+// RUN: %pdc-opt --pdg-place-variables --split-input-file %s | FileCheck %s
 // SPDX-License-Identifier: Apache-2.0
 
 module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 2>} {
@@ -51,6 +51,33 @@ module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 2>} {
   pdg.variable <"b3"> : tensor<2xf32> param {
     %0 = pdg.constant dense<0.0> : tensor<2xf32>
     pdg.yield %0 : tensor<2xf32>
+  }
+  pdg.program {
+    pdg.yield
+  }
+}
+
+// -----
+
+// Slices of a variable are on different servers even if one server has little to do.
+module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 2>} {
+  // CHECK: pdg.variable <"large">
+  // CHECK: } {pdg.home = #pdg.role<server, 1>,
+  pdg.variable <"large"> : tensor<1024xf32> param {
+    %0 = pdg.constant dense<0.0> : tensor<1024xf32>
+    pdg.yield %0 : tensor<1024xf32>
+  } {pdg.on = "server1"}
+  // CHECK: pdg.variable <"w", slice = [0, 4]>
+  // CHECK: } {pdg.home = #pdg.role<server>,
+  pdg.variable <"w", slice = [0, 4]> : tensor<4xf32> param {
+    %0 = pdg.constant dense<0.0> : tensor<4xf32>
+    pdg.yield %0 : tensor<4xf32>
+  }
+  // CHECK: pdg.variable <"w", slice = [4, 8]>
+  // CHECK: } {pdg.home = #pdg.role<server, 1>,
+  pdg.variable <"w", slice = [4, 8]> : tensor<4xf32> param {
+    %0 = pdg.constant dense<0.0> : tensor<4xf32>
+    pdg.yield %0 : tensor<4xf32>
   }
   pdg.program {
     pdg.yield
