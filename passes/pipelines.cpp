@@ -55,11 +55,13 @@ void buildDistributedPipeline(OpPassManager &pm, int64_t trainers, int64_t repli
   pm.addPass(createSplitBatch({replicas, trainers}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createPropagateShardings());
   buildCutPipeline(pm, /*refreshes=*/false);
 }
 
 void buildAsynchronousPipeline(OpPassManager &pm, int64_t trainers) {
   pm.addPass(createSimplifySizes());
+  pm.addPass(createSendRows());
   pm.addPass(createForwardVariables());
   pm.addPass(createHoistReads());
   pm.addPass(createShareBatches({trainers}));
