@@ -16,7 +16,13 @@ static bool isSeenElsewhere(Operation *op) {
   });
 }
 
-LogicalResult checkPlaceable(PlaceGraph &graph, ClusterAttr cluster) {
+/// Whether each trainer makes updates of its own, which copies would not get from each other.
+static bool updatesApart(ClusterAttr cluster) {
+  return cluster.getTrainers() > 1 &&
+         (cluster.getMode() == ClusterMode::Async || cluster.getMode() == ClusterMode::Bounded);
+}
+
+LogicalResult checkPlaceable(PlaceGraph &graph, Variables &variables, ClusterAttr cluster) {
   for (PlaceNode &node : graph.nodes()) {
     auto assign = node.isSlot() ? AssignOp() : dyn_cast<AssignOp>(node.op);
     if (!assign)
@@ -28,6 +34,14 @@ LogicalResult checkPlaceable(PlaceGraph &graph, ClusterAttr cluster) {
              << cluster.getTrainers() << " trainers without servers";
     if (node.isVarying)
       return assign.emitOpError("expects a value that is the same on all trainers");
+    int touched = variables.touchedBy(assign);
+    if (touched < 0 || !updatesApart(cluster))
+      continue;
+    HomedVariable &variable = variables.all()[touched];
+    if (variable.hint && variable.hint.isTrainer())
+      return variable.op.emitError("PD0205: expected a server for '")
+             << variable.op.getName().str() << "', as trainers update it one by one in the mode "
+             << stringifyClusterMode(cluster.getMode()) << "; found a copy on each trainer";
   }
   return success();
 }

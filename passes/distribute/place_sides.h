@@ -6,9 +6,11 @@
 
 namespace pdg {
 
+class Variables;
+
 /// Reports what a cluster cannot run: a variable without a server that keeps it, or one of which
 /// the trainers would have different values.
-mlir::LogicalResult checkPlaceable(PlaceGraph &graph, ClusterAttr cluster);
+mlir::LogicalResult checkPlaceable(PlaceGraph &graph, Variables &variables, ClusterAttr cluster);
 
 /// Decides for each node whether it is on a server, so that the fewest bytes cross from side to
 /// side. Variables and joined values are on servers; parts of batches, data and what the outside

@@ -42,7 +42,7 @@ struct PlaceVariablesPass : impl::PlaceVariablesBase<PlaceVariablesPass> {
       return;
     PlaceGraph graph(*programs.begin());
     if (failed(variables.collect(getOperation(), cluster)) ||
-        failed(checkPlaceable(graph, cluster)))
+        failed(checkPlaceable(graph, variables, cluster)))
       return signalPassFailure();
     SmallVector<bool> onServer = chooseSides(graph, cluster);
     SmallVector<RoleAttr> roles = chooseHomes(graph, variables, onServer, cluster);

@@ -101,3 +101,18 @@ module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 0>} {
     pdg.yield
   }
 }
+
+// -----
+
+module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1, mode = async>} {
+  // expected-error@+1 {{PD0205: expected a server for 'a', as trainers update it one by one in the mode async; found a copy on each trainer}}
+  pdg.variable <"a"> : tensor<4xf32> param {
+    %0 = pdg.constant dense<0.0> : tensor<4xf32>
+    pdg.yield %0 : tensor<4xf32>
+  } {pdg.replicate}
+  pdg.program {
+    %g = pdg.input "g" : tensor<4xf32>
+    pdg.assign <"a">, %g : tensor<4xf32>
+    pdg.yield
+  }
+}
