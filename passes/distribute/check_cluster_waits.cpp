@@ -6,28 +6,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/distribute/check_cluster_ends.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <map>
 
 using namespace mlir;
 
 namespace pdg {
 namespace {
 
-/// One message that is sent or received, once.
+/// What happens in a role, once: a message is sent or received, a loop begins or ends.
 struct Event {
-  EdgeOpInterface end;
-  bool inLoop = false; ///< There may be any number of them.
-  int before = -1;     ///< What happens before it in its role.
-  int message = -1;    ///< Of a receive: the event that sends it.
-  int credit = -1;     ///< Of a send: the receive that makes room for it.
+  Operation *op = nullptr; ///< Null: all roles of a group have begun a loop.
+  bool inLoop = false;     ///< There may be any number of them.
+  int before = -1;         ///< What happens before it in its role.
+  int message = -1;        ///< Of a receive: the event that sends it.
+  int credit = -1;         ///< Of a send: the receive that makes room for it.
+  SmallVector<int> begins; ///< Of the end of a loop: where others begin it.
+
+  /// All events that must be over before this one can be.
+  SmallVector<int> waits() const {
+    SmallVector<int> all{before, message, credit};
+    all.append(begins);
+    return all;
+  }
 };
 
 /// Lists what happens in each role and finds a cycle.
 ///
-/// Two rounds of a loop stand for any number of them: the copies of a loop in all roles make the
-/// same number of rounds, so waits lead from a round to itself or to a later one, and a cycle that
-/// leaves the loop passes an earlier and a later round. Of several cases all are listed, one behind
-/// the other: leaving messages out never makes a cycle.
+/// The copies of a loop in all roles make the same number of rounds, so inside of it waits lead
+/// from a round to itself or to an earlier one: a cycle is in one round, or leaves the loop. A loop
+/// that makes more rounds than queues hold messages ends in one role only when all roles have begun
+/// it that exchange messages in it, directly or through others; so two rounds stand for all. Of
+/// several cases all are listed, one behind the other: leaving messages out never makes a cycle.
 class WaitGraph {
 public:
   explicit WaitGraph(const ClusterEnds &ends);
@@ -36,8 +48,11 @@ public:
 
 private:
   void addRegion(Region &region, unsigned depth);
-  void addEvent(EdgeOpInterface end, unsigned depth);
-  void connect();
+  void addLoop(Operation &loop, unsigned depth);
+  int addEvent(Operation *op, unsigned depth);
+  void addMessage(EdgeOpInterface end, unsigned depth);
+  void connectMessages();
+  void connectLoops();
   bool hasEnds(Operation *op);
   SmallVector<int> findCycle() const;
   LogicalResult report(ArrayRef<int> cycle) const;
@@ -50,6 +65,12 @@ private:
   int last_ = -1; ///< The last event of the role that is being listed.
   llvm::MapVector<EdgeAttr, std::pair<SmallVector<int>, SmallVector<int>>> byEdge_;
   llvm::DenseMap<Operation *, bool> hasEnds_;
+  /// The copies of one loop, by `pdg.region`: of each role each time that it is listed.
+  struct Loop {
+    llvm::MapVector<Attribute, SmallVector<std::pair<int, int>>> times; ///< Begin and end.
+    llvm::EquivalenceClasses<const void *> together; ///< Roles that exchange messages in it.
+  };
+  llvm::MapVector<Attribute, Loop> loops_;
 };
 
 WaitGraph::WaitGraph(const ClusterEnds &ends) {
@@ -60,7 +81,8 @@ WaitGraph::WaitGraph(const ClusterEnds &ends) {
         for (Region &region : op.getRegions())
           addRegion(region, 0);
   }
-  connect();
+  connectMessages();
+  connectLoops();
 }
 
 bool WaitGraph::hasEnds(Operation *op) {
@@ -74,10 +96,13 @@ bool WaitGraph::hasEnds(Operation *op) {
   return hasEnds_[op] = found;
 }
 
-void WaitGraph::addEvent(EdgeOpInterface end, unsigned depth) {
-  int number = static_cast<int>(events_.size());
-  events_.push_back({end, depth > 0, last_, -1, -1});
-  last_ = number;
+int WaitGraph::addEvent(Operation *op, unsigned depth) {
+  events_.push_back({op, depth > 0, last_, -1, -1, {}});
+  return last_ = static_cast<int>(events_.size()) - 1;
+}
+
+void WaitGraph::addMessage(EdgeOpInterface end, unsigned depth) {
+  int number = addEvent(end, depth);
   auto &[sent, received] = byEdge_[cast<EdgeAttr>(end.getEdgeName())];
   (end.isReceiver() ? received : sent).push_back(number);
 }
@@ -85,27 +110,62 @@ void WaitGraph::addEvent(EdgeOpInterface end, unsigned depth) {
 void WaitGraph::addRegion(Region &region, unsigned depth) {
   for (Operation &op : region.getOps()) {
     if (auto end = dyn_cast<EdgeOpInterface>(&op))
-      addEvent(end, depth);
+      addMessage(end, depth);
     if (op.getNumRegions() == 0 || !hasEnds(&op))
       continue;
-    if (!isa<LoopOpInterface>(op)) {
-      for (Region &inner : op.getRegions())
-        addRegion(inner, depth);
+    if (isa<LoopOpInterface>(op)) {
+      addLoop(op, depth);
       continue;
     }
-    Block &body = op.getRegion(0).front();
-    for (int round = 0; round < (depth < maxDepth ? 2 : 1); ++round)
-      addRegion(op.getRegion(0), depth + 1);
-    // The message that ends the loop.
-    for (Operation &inner : body)
-      if (auto end = dyn_cast<EdgeOpInterface>(&inner);
-          end && end.isReceiver() &&
-          cast<EdgeAttr>(end.getEdgeName()).getKind() == EdgeKind::Control)
-        addEvent(end, depth + 1);
+    for (Region &inner : op.getRegions())
+      addRegion(inner, depth);
   }
 }
 
-void WaitGraph::connect() {
+void WaitGraph::addLoop(Operation &op, unsigned depth) {
+  int begin = addEvent(&op, depth);
+  for (int round = 0; round < (depth < maxDepth ? 2 : 1); ++round)
+    addRegion(op.getRegion(0), depth + 1);
+  // The message that ends the loop.
+  for (Operation &inner : op.getRegion(0).getOps())
+    if (auto end = dyn_cast<EdgeOpInterface>(&inner);
+        end && end.isReceiver() && cast<EdgeAttr>(end.getEdgeName()).getKind() == EdgeKind::Control)
+      addMessage(end, depth + 1);
+  int end = addEvent(&op, depth);
+  Attribute number = op.getAttr("pdg.region");
+  if (!number)
+    return;
+  Loop &loop = loops_[number];
+  SmallVector<std::pair<int, int>> &times = loop.times[ClusterEnds::roleOf(&op)];
+  times.push_back({begin, end});
+  if (times.size() == 1)
+    op.walk([&](EdgeOpInterface inner) {
+      auto edge = cast<EdgeAttr>(inner.getEdgeName());
+      loop.together.unionSets(edge.getFrom().getAsOpaquePointer(),
+                              edge.getTo().getAsOpaquePointer());
+    });
+}
+
+void WaitGraph::connectLoops() {
+  for (auto &[number, loop] : loops_) {
+    // Of each group of roles, and each time: the event that all have begun the loop.
+    std::map<std::pair<const void *, size_t>, int> all;
+    for (auto &[role, times] : loop.times) {
+      auto group = loop.together.findLeader(role.getAsOpaquePointer());
+      if (group == loop.together.member_end())
+        continue; // It exchanges nothing there.
+      for (auto [time, both] : llvm::enumerate(times)) {
+        auto [begun, isNew] = all.try_emplace({*group, time}, static_cast<int>(events_.size()));
+        if (isNew)
+          events_.push_back({nullptr, false, -1, -1, -1, {}});
+        events_[begun->second].begins.push_back(both.first);
+        events_[both.second].begins.push_back(begun->second);
+      }
+    }
+  }
+}
+
+void WaitGraph::connectMessages() {
   for (auto &[edge, both] : byEdge_) {
     auto &[sent, received] = both;
     for (auto [from, to] : llvm::zip(sent, received))
@@ -114,7 +174,7 @@ void WaitGraph::connect() {
       Event &send = events_[sent[i]];
       // A message is given back by the next receive of its edge, one of a queue when it is taken.
       size_t room = kEdgeDepth - 1;
-      if (auto capacity = send.end->getAttrOfType<IntegerAttr>("capacity"))
+      if (auto capacity = send.op->getAttrOfType<IntegerAttr>("capacity"))
         room = static_cast<size_t>(capacity.getInt());
       if (send.inLoop)
         room = 1; // Two rounds stand for many.
@@ -135,9 +195,8 @@ SmallVector<int> WaitGraph::findCycle() const {
     marks[start] = Open;
     while (!stack.empty()) {
       auto &[at, followed] = stack.back();
-      const Event &event = events_[at];
-      int waits[] = {event.before, event.message, event.credit};
-      if (followed == 3) {
+      SmallVector<int> waits = events_[at].waits();
+      if (followed == static_cast<int>(waits.size())) {
         marks[at] = Done;
         stack.pop_back();
         continue;
@@ -162,9 +221,15 @@ SmallVector<int> WaitGraph::findCycle() const {
 
 void WaitGraph::noteWait(InFlightDiagnostic &error, int event, int reason) const {
   const Event &waiting = events_[event];
-  auto edge = cast<EdgeAttr>(EdgeOpInterface(waiting.end).getEdgeName());
-  std::string role = ClusterEnds::roleOf(waiting.end).str();
-  Diagnostic &note = error.attachNote(EdgeOpInterface(waiting.end)->getLoc());
+  std::string role = ClusterEnds::roleOf(waiting.op).str();
+  Diagnostic &note = error.attachNote(waiting.op->getLoc());
+  auto end = dyn_cast<EdgeOpInterface>(waiting.op);
+  if (!end) {
+    note << role << " ends this loop only when " << ClusterEnds::roleOf(events_[reason].op).str()
+         << " has begun it: queues between them fill";
+    return;
+  }
+  auto edge = cast<EdgeAttr>(end.getEdgeName());
   if (reason == waiting.message)
     note << role << " waits here for '" << edge.str() << "' of " << edge.getFrom().str();
   else
@@ -175,12 +240,16 @@ void WaitGraph::noteWait(InFlightDiagnostic &error, int event, int reason) const
 LogicalResult WaitGraph::report(ArrayRef<int> cycle) const {
   SmallVector<std::pair<int, int>> waits;
   for (size_t i = 0; i < cycle.size(); ++i) {
-    int reason = cycle[(i + 1) % cycle.size()];
-    if (reason != events_[cycle[i]].before)
-      waits.push_back({cycle[i], reason});
+    int event = cycle[i], reason = cycle[(i + 1) % cycle.size()];
+    if (!events_[event].op || reason == events_[event].before)
+      continue;
+    // Not that all have begun a loop is the reason, but that one has not.
+    if (!events_[reason].op)
+      reason = cycle[(i + 2) % cycle.size()];
+    waits.push_back({event, reason});
   }
-  EdgeOpInterface first = events_[waits.front().first].end;
-  auto error = first->emitError("the roles would wait for each other for ever");
+  auto error =
+      events_[waits.front().first].op->emitError("the roles would wait for each other for ever");
   for (auto [event, reason] : waits)
     noteWait(error, event, reason);
   return error;

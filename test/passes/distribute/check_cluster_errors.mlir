@@ -346,3 +346,56 @@ module attributes {pdg.cluster = #pdg.cluster<trainers = 2, servers = 1, server_
     }
   }
 }
+
+// -----
+
+// A queue that fills because its receiver waits for a third role, some rounds later.
+#a = #pdg.edge<subject = <"a">, kind = value, from = <trainer>, to = <server>, first = true>
+#b = #pdg.edge<subject = <"b">, kind = value, from = <trainer>, to = <server, 1>, first = true>
+#c = #pdg.edge<subject = <"c">, kind = value, from = <server, 1>, to = <server>>
+module attributes {pdg.cluster = #pdg.cluster<trainers = 1, servers = 2>} {
+  module @trainer attributes {pdg.role = #pdg.role<trainer>, pdg.edges = [#a, #b, #c]} {
+    pdg.program {
+      %one = pdg.constant dense<1.0> : tensor<f32>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %ten = pdg.constant dense<10> : tensor<i64>
+      // expected-error @+2 {{the roles would wait for each other for ever}}
+      // expected-note @+1 {{trainer ends this loop only when server 1 has begun it: queues between them fill}}
+      pdg.for %zero to %ten {
+      ^bb0(%i: tensor<i64>):
+        pdg.send %one, #a : tensor<f32>
+        pdg.yield
+      } {pdg.region = 0 : i64}
+      pdg.send %one, #b : tensor<f32>
+      pdg.yield
+    }
+  }
+  module @server_0 attributes {pdg.role = #pdg.role<server>, pdg.edges = [#a, #b, #c]} {
+    pdg.program {
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %ten = pdg.constant dense<10> : tensor<i64>
+      pdg.for %zero to %ten {
+      ^bb0(%i: tensor<i64>):
+        %a = pdg.recv #a to [] : tensor<f32>
+        %c = pdg.recv #c to [] : tensor<f32>
+        pdg.yield
+      } {pdg.region = 0 : i64}
+      pdg.yield
+    }
+  }
+  module @server_1 attributes {pdg.role = #pdg.role<server, 1>, pdg.edges = [#a, #b, #c]} {
+    pdg.program {
+      %one = pdg.constant dense<1.0> : tensor<f32>
+      %zero = pdg.constant dense<0> : tensor<i64>
+      %ten = pdg.constant dense<10> : tensor<i64>
+      // expected-note @+1 {{server 1 waits here for 'value of b' of trainer}}
+      %b = pdg.recv #b to [] : tensor<f32>
+      pdg.for %zero to %ten {
+      ^bb0(%i: tensor<i64>):
+        pdg.send %one, #c : tensor<f32>
+        pdg.yield
+      } {pdg.region = 0 : i64}
+      pdg.yield
+    }
+  }
+}
