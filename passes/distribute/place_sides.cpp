@@ -18,8 +18,7 @@ static bool isSeenElsewhere(Operation *op) {
 
 /// Whether each trainer makes updates of its own, which copies would not get from each other.
 static bool updatesApart(ClusterAttr cluster) {
-  return cluster.getTrainers() > 1 &&
-         (cluster.getMode() == ClusterMode::Async || cluster.getMode() == ClusterMode::Bounded);
+  return cluster.getMode() == ClusterMode::Async || cluster.getMode() == ClusterMode::Bounded;
 }
 
 LogicalResult checkPlaceable(PlaceGraph &graph, Variables &variables, ClusterAttr cluster) {
