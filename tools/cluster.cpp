@@ -128,6 +128,18 @@ std::string bytesText(double bytes) {
                    : absl::StrFormat("%.1f %s", bytes, units[unit]);
 }
 
+bool checkRunnable(const ClusterOptions &options, SourceManager &sources,
+                   DiagnosticEngine &diagnostics) {
+  std::optional<Cluster> cluster = makeCluster(options, sources, diagnostics);
+  if (!cluster)
+    return false;
+  for (const auto &[place, what] : cluster->plannedOnly)
+    diagnostics.report(DiagCode::PD0114, place, what + ": it can be planned for, but not run yet")
+        .withHint("`pdc run` starts all processes on this machine; leave this out, or give "
+                  "--trainers and --servers");
+  return cluster->plannedOnly.empty();
+}
+
 //===- The command line ----------------------------------------------------===//
 
 std::optional<Cluster> makeCluster(const ClusterOptions &options, SourceManager &sources,

@@ -56,6 +56,8 @@ struct Cluster {
   int64_t restart = 0;          ///< How often a lost process is started again.
   std::string launch = "local"; ///< How processes are started: local, ssh.
   std::string tls;              ///< The folder of certificates, or empty.
+  /// What the file says that is planned for, and that `pdc run` does not do: places and words.
+  std::vector<std::pair<Span, std::string>> plannedOnly;
 
   /// How many devices a trainer has.
   int64_t devices() const {
@@ -81,6 +83,11 @@ std::optional<Cluster> makeCluster(const ClusterOptions &options, SourceManager 
 std::optional<int64_t> parseMemory(std::string_view text, std::string &wrong);
 std::optional<double> parseBandwidth(std::string_view text, std::string &wrong);
 std::optional<double> parseDuration(std::string_view text, std::string &wrong);
+
+/// Reports what a cluster file says that cannot be run yet: nothing of it is silently left out.
+/// Returns whether there is nothing.
+bool checkRunnable(const ClusterOptions &options, SourceManager &sources,
+                   DiagnosticEngine &diagnostics);
 
 /// Reports roles of `module` that need more memory than the cluster gives them, at the line of the
 /// cluster file that says how much. Returns whether all fit.

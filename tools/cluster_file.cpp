@@ -58,6 +58,10 @@ private:
     diagnostics_.report(DiagCode::PD0202, spanOf(node), message);
   }
 
+  void planOnly(const toml::node &node, const std::string &what) {
+    cluster_.plannedOnly.emplace_back(spanOf(node), what);
+  }
+
   FileId file_;
   const SourceFile &source_;
   DiagnosticEngine &diagnostics_;
@@ -221,6 +225,8 @@ void ClusterReader::readRestart(const toml::node &node) {
   if (!number || number->get() < 0)
     return refuse(node, "expects how often a lost process is started again, a whole number");
   cluster_.restart = number->get();
+  if (cluster_.restart > 0)
+    planOnly(node, "starts lost processes again");
 }
 
 /// What is wrong with "host", "host:port" or "[::1]:port", or an empty text.
@@ -241,12 +247,21 @@ std::string wrongHost(const std::string &host) {
   return "";
 }
 
+/// True for names of the machine on which `pdc` runs.
+bool isThisMachine(const std::string &host) {
+  std::string name =
+      host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
+  return name == "localhost" || name.starts_with("127.") || name == "[::1]";
+}
+
 void ClusterReader::readHosts(const toml::node &node) {
   for (const auto &[host, place] : texts(node, "\"10.0.0.1\"")) {
     if (std::string wrong = wrongHost(host); !wrong.empty()) {
       diagnostics_.report(DiagCode::PD0202, place, wrong);
       continue;
     }
+    if (!isThisMachine(host))
+      cluster_.plannedOnly.emplace_back(place, "names host \"" + host + "\", another machine");
     role_->hosts.push_back(host);
     hostPlaces_[role_].push_back(place);
   }
@@ -305,12 +320,17 @@ void ClusterReader::readLatency(const toml::node &node) {
 
 void ClusterReader::readWire(const toml::node &node) {
   cluster_.network.wire = word(node, {"f32", "bf16", "f16"});
+  if (cluster_.network.wire != "f32")
+    planOnly(node, "sends floats in fewer bits");
 }
 void ClusterReader::readLaunchBy(const toml::node &node) {
   cluster_.launch = word(node, {"local", "ssh"});
+  if (cluster_.launch != "local")
+    planOnly(node, "starts processes on other machines");
 }
 void ClusterReader::readTls(const toml::node &node) {
   cluster_.tls = text(node, "\"certs/\"").value_or("");
+  planOnly(node, "names a folder of certificates");
 }
 
 //===- The cluster as a whole ----------------------------------------------===//

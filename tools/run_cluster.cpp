@@ -3,6 +3,7 @@
 #include "tools/run_cluster.h"
 
 #include "ir/ops/variable.h"
+#include "tools/cluster.h"
 
 #include <algorithm>
 
@@ -32,7 +33,8 @@ std::optional<ClusterExecutable> makeClusterExecutable(Compilation &compilation,
                                                        const RunArguments &arguments) {
   ClusterExecutable result;
   result.variables = variableNames(compilation.module());
-  if (!compilation.cut(arguments.cluster, arguments.replicas))
+  if (!checkRunnable(arguments.cluster, compilation.sources(), compilation.diagnostics()) ||
+      !compilation.cut(arguments.cluster, arguments.replicas))
     return std::nullopt;
   ClusterAttr cluster = ClusterAttr::of(compilation.module());
   auto refuse = [&](std::string message) {
