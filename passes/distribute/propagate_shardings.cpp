@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/communication.h"
 #include "ir/ops/control.h"
+#include "ir/ops/layout.h"
 #include "ir/ops/part.h"
+#include "ir/ops/shape.h"
 #include "passes/distribute/region_values.h"
 #include "passes/distribute/split_states.h"
 #include "passes/passes.h"
@@ -29,7 +31,8 @@ bool isGivenOutside(Operation *op, Operation *around) {
   });
 }
 
-/// Moves collectives, and the sizes that they are given, out of loops that change nothing of them.
+/// Moves collectives, and what pdg-split-batch makes for them, out of loops that change nothing of
+/// them. Other ops stay: one that stops the run must not do so before a loop without rounds.
 void hoist(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     for (Region &region : op.getRegions())
@@ -37,9 +40,7 @@ void hoist(Block &block) {
     if (!isa<LoopOpInterface>(op))
       continue;
     for (Operation &inner : llvm::make_early_inc_range(op.getRegion(0).front())) {
-      bool isSize = inner.getNumResults() == 1 && isSizeTensor(inner.getResult(0).getType()) &&
-                    !inner.getNumRegions() && isPure(&inner);
-      if ((isSize || isa<CollectiveOpInterface>(inner)) && isGivenOutside(&inner, &op))
+      if (isa<CollectiveOpInterface, ConcatOp, DimOp>(inner) && isGivenOutside(&inner, &op))
         inner.moveBefore(&op);
     }
   }

@@ -203,7 +203,13 @@ Operation *Splitter::cloneOnSlice(OpBuilder &b, Operation *op, const SlicedOp &p
   }
   Operation *clone = b.clone(*op);
   clone->setOperands(operands);
-  if (plan.result && !plan.result.isLeaves())
+  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
+  if (plan.result.isLeaves() && shape)
+    clone->setAttr("shape",
+                   b.getDenseI64ArrayAttr(
+                       cast<RankedTensorType>(typeOfSlice(op->getResult(0).getType(), plan.result))
+                           .getShape()));
+  else if (plan.result && !plan.result.isLeaves())
     setShape(clone, plan.result.axis, cutsOf(plan.result).sizes[number]);
   SmallVector<Type> types;
   LogicalResult inferred = cast<InferTypeOpInterface>(clone).inferReturnTypes(

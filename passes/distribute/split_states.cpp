@@ -38,7 +38,7 @@ int leavesOperand(Operation *op) {
 }
 
 void SplitStates::set(Value value, Split split) {
-  if (split)
+  if (split && !(split.isLeaves() && wholeLeaves_.contains(value)))
     states_[value] = split;
   else
     states_.erase(value);
@@ -64,9 +64,15 @@ static std::optional<int64_t> rowSize(Value value) {
 /// The split of the result of an op that computes slices of its result from slices of operands.
 static Split splitResult(Operation *op, const ShardingRule &rule, int factor, Split terms) {
   int64_t axis = axisWithFactor(rule.results[0], factor);
-  if (axis < 0 || (terms.isLeaves() && (axis > 0 || isa<ViewOpInterface>(op))))
+  if (axis < 0)
     return {};
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (terms.isLeaves()) {
+    auto before = cast<RankedTensorType>(op->getOperand(0).getType());
+    bool isKept = axis == 0 && type.hasStaticShape() && before.getRank() > 0 &&
+                  before.getDimSize(0) == type.getDimSize(0);
+    return isKept ? terms : Split();
+  }
   // A shape argument says the size of this axis by a number: there is no operand to change.
   if (op->getAttrOfType<DenseI64ArrayAttr>("shape") && !type.isDynamicDim(axis))
     return {};
@@ -100,14 +106,28 @@ static SlicedOp planSum(Operation *op, SlicedOp plan) {
   return plan.opensLeaves ? plan : SlicedOp();
 }
 
-/// Whether a loop begins with leaves of +0, which any slice has.
-static bool beginsWithZero(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto loop =
-      argument ? dyn_cast<LoopOpInterface>(argument.getOwner()->getParentOp()) : LoopOpInterface();
-  if (!loop || argument.getArgNumber() < loop.getNumLeading())
-    return isZero(value);
-  return beginsWithZero(loop.getInit(argument.getArgNumber() - loop.getNumLeading()));
+/// Whether `value` may be leaves of +0, or in the first round of a loop, which any slice has. A
+/// guess that `isGivenLeaves` checks when all states are known.
+static bool mayBeginWithZero(Value value, unsigned depth = 0) {
+  constexpr unsigned MaxDepth = 16;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (depth > MaxDepth || !type.hasStaticShape() || type.getRank() == 0)
+    return false;
+  if (isZero(value))
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = cast<LoopOpInterface>(argument.getOwner()->getParentOp());
+    return argument.getArgNumber() >= loop.getNumLeading() &&
+           mayBeginWithZero(loop.getInit(argument.getArgNumber() - loop.getNumLeading()),
+                            depth + 1);
+  }
+  // A part of leaves: a row of a table that a round uses.
+  Operation *op = value.getDefiningOp();
+  if (op->getNumRegions() || !op->getNumOperands())
+    return false;
+  auto from = cast<RankedTensorType>(op->getOperand(0).getType());
+  return from.getRank() > 0 && from.getDimSize(0) == type.getDimSize(0) &&
+         mayBeginWithZero(op->getOperand(0), depth + 1);
 }
 
 /// How `op` goes on with leaves: those of a slice's examples are the slice's.
@@ -115,12 +135,12 @@ SlicedOp SplitStates::planLeaves(Operation *op, SlicedOp plan) const {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   int before = leavesOperand(op);
   // With several rows to an example a slice may have more than its share, as above.
-  if (!splitsLeaves_ || before < 0 || plan.terms.rows != 1 || !type.hasStaticShape() ||
-      (plan.terms.partition->plain && type.getDimSize(0) % slices_ != 0))
+  if (wholeLeaves_.contains(op->getResult(0)) || before < 0 || plan.terms.rows != 1 ||
+      !type.hasStaticShape() || (plan.terms.partition->plain && type.getDimSize(0) % slices_ != 0))
     return {};
   plan.result = {plan.terms.partition, 0, 0};
   Value leaves = op->getOperand(before);
-  return of(leaves) == plan.result || beginsWithZero(leaves) ? plan : SlicedOp();
+  return of(leaves) == plan.result || mayBeginWithZero(leaves) ? plan : SlicedOp();
 }
 
 SlicedOp SplitStates::planOf(Operation *op) const {
@@ -142,6 +162,8 @@ SlicedOp SplitStates::planOf(Operation *op) const {
     auto reduction = dyn_cast<ReductionOpInterface>(op);
     if (plan.kind == FactorKind::Parallel) {
       plan.result = splitResult(op, rule, plan.factor, split);
+      if (plan.result.isLeaves() && wholeLeaves_.contains(op->getResult(0)))
+        return {};
       if (plan.result)
         return plan;
     } else if (plan.kind == FactorKind::Sum) {
@@ -158,16 +180,76 @@ SlicedOp SplitStates::planOf(Operation *op) const {
 //===- Regions -------------------------------------------------------------===//
 
 void SplitStates::analyze(Block &block) {
-  walk(block, 0);
-  WalkResult fits = block.walk([&](Operation *op) {
-    return isGivenLeaves(op) ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  if (!fits.wasInterrupted())
-    return;
-  // There is no whole of leaves that slices have: then sums take whole operands.
-  splitsLeaves_ = false;
-  states_.clear();
-  walk(block, 0);
+  // There is no whole of leaves that slices have. So what does not take them, and all leaves that
+  // it goes on with, or that go on with it, are whole; sums then take whole operands.
+  for (bool isWrong = true; isWrong;) {
+    states_.clear();
+    walk(block, 0);
+    isWrong = false;
+    block.walk([&](Operation *op) { isWrong |= !isGivenLeaves(op) && keepWhole(op); });
+  }
+}
+
+/// Makes all leaves whole that have to do with `op`; false if all are.
+bool SplitStates::keepWhole(Operation *op) {
+  size_t before = wholeLeaves_.size();
+  SmallVector<Value> work;
+  auto add = [&](Value value) {
+    if (of(value).isLeaves() && wholeLeaves_.insert(value).second)
+      work.push_back(value);
+  };
+  // A value that regions give is the same in each of them, and in all rounds.
+  auto addGiven = [&](Operation *around, unsigned index) {
+    add(around->getResult(index));
+    for (Region &region : around->getRegions())
+      add(yieldedValues(region.front())[index]);
+    if (auto loop = dyn_cast<LoopOpInterface>(around)) {
+      add(loop.getInit(index));
+      add(Value(loop.getCarried(index)));
+    }
+  };
+  auto addAround = [&](Operation *one) {
+    for (unsigned i = 0; one->getNumRegions() && i < one->getNumResults(); ++i)
+      if (of(one->getResult(i)).isLeaves())
+        addGiven(one, i);
+    for (Value value : one->getNumRegions() ? ValueRange() : ValueRange(one->getOperands()))
+      add(value);
+    for (Value value : one->getNumRegions() ? ValueRange() : ValueRange(one->getResults()))
+      add(value);
+  };
+  addAround(op);
+  for (Region &region : op->getRegions())
+    for (Value value : yieldedValues(region.front()))
+      add(value);
+  for (Value value : initialValues(op))
+    add(value);
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto loop = cast<LoopOpInterface>(argument.getOwner()->getParentOp());
+      addGiven(loop, argument.getArgNumber() - loop.getNumLeading());
+    } else {
+      Operation *definer = value.getDefiningOp();
+      if (definer->getNumRegions())
+        addGiven(definer, cast<OpResult>(value).getResultNumber());
+      else
+        addAround(definer);
+    }
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<YieldOp>(user)) {
+        if (use.getOperandNumber() < user->getParentOp()->getNumResults())
+          addGiven(user->getParentOp(), use.getOperandNumber());
+      } else if (user->getNumRegions()) {
+        unsigned own = ownOperands(user).size();
+        if (use.getOperandNumber() >= own)
+          addGiven(user, use.getOperandNumber() - own);
+      } else {
+        addAround(user);
+      }
+    }
+  }
+  return wholeLeaves_.size() > before;
 }
 
 /// Whether `values` are what values in the states of `like` are made of.
@@ -244,8 +326,13 @@ void SplitStates::analyzeRegions(Operation *op, unsigned depth) {
       walk(region.front(), depth);
     for (auto [i, result] : llvm::enumerate(op->getResults())) {
       Split split = of(yieldedValues(body)[i]);
+      for (Region &region : op->getRegions())
+        if (Split other = of(yieldedValues(region.front())[i]); !split && other.isLeaves())
+          split = other;
       bool isEqual = llvm::all_of(op->getRegions(), [&, i = i](Region &region) {
-        return of(yieldedValues(region.front())[i]) == split;
+        Value yielded = yieldedValues(region.front())[i];
+        return of(yielded) == split ||
+               (split.isLeaves() && !of(yielded) && mayBeginWithZero(yielded));
       });
       set(result, isEqual ? split : Split());
     }

@@ -6,6 +6,7 @@
 #include "ir/ops/control.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace pdg {
 
@@ -62,13 +63,14 @@ private:
   SlicedOp planLeaves(mlir::Operation *op, SlicedOp plan) const;
   bool isGivenLeaves(mlir::Operation *op) const;
   bool isGivenLeaves(mlir::ValueRange values, mlir::ValueRange like) const;
+  bool keepWhole(mlir::Operation *op);
   void walk(mlir::Block &block, unsigned depth);
   void analyzeRegions(mlir::Operation *op, unsigned depth);
   bool agree(mlir::Operation *op, llvm::SmallVectorImpl<bool> &isFixed);
   void set(mlir::Value value, Split split);
 
   int64_t slices_;
-  bool splitsLeaves_ = true; ///< Whether slices have leaves of their own.
+  llvm::DenseSet<mlir::Value> wholeLeaves_; ///< Leaves that slices do not have.
   llvm::DenseMap<mlir::Value, Split> states_;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Partition>> partitions_;
 };
