@@ -113,7 +113,10 @@ ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   auto from = llvm::cast<RankedTensorType>(getX().getType());
   auto to = llvm::cast<RankedTensorType>(getType());
-  if (!from.getRank() || !to.getRank() || !from.isDynamicDim(0) || !to.isDynamicDim(0))
+  if (!from.getRank() || !to.getRank() || from.isDynamicDim(0) != to.isDynamicDim(0))
+    return rule;
+  // Known sizes that differ: rows are joined or cut, which not all slices can be.
+  if (from.getDimSize(0) != to.getDimSize(0))
     return rule;
   SmallVector<int> operand(from.getRank(), -1), result(to.getRank(), -1);
   operand[0] = result[0] = 0;
