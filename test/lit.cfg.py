@@ -29,6 +29,7 @@ bin_dir = os.path.join(config.build_root, "bin")
 config.substitutions += [
     ("%pdc-opt", os.path.join(bin_dir, "pdc-opt")),
     ("%pdc", os.path.join(bin_dir, "pdc")),
+    ("%pdworker", os.path.join(bin_dir, "pdworker")),
     ("%python", config.python),
     ("%root", config.source_root),
     ("%examples", os.path.join(config.source_root, "examples")),

@@ -17,6 +17,7 @@ static constexpr const char *programHelp =
     "pdc compiles and runs .pdg scripts.\n\n"
     "  pdc run model.pdg          train and report\n"
     "  pdc check model.pdg        every error and warning, nothing is run\n"
+    "  pdc plan model.pdg ...     what a cluster would keep and send\n"
     "  pdc repl                   entry by entry, at once\n"
     "  pdc doc nn.dense           the manual of the library\n"
     "  pdc explain PD0001         the page of an error code";
@@ -148,6 +149,7 @@ int runCommandLine(int argc, const char *const *argv) {
 
   int exitCode = ExitDone;
   addRunCommand(app, exitCode);
+  addBuildCommand(app, exitCode);
   addCheckCommand(app, exitCode);
   addEmitCommand(app, exitCode);
   addPlanCommand(app, exitCode);

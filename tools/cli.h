@@ -14,6 +14,7 @@ int runCommandLine(int argc, const char *const *argv);
 
 /// Adds a command to `app`; when it is the one that was typed, its exit code lands in `exitCode`.
 void addRunCommand(CLI::App &app, int &exitCode);
+void addBuildCommand(CLI::App &app, int &exitCode);
 void addCheckCommand(CLI::App &app, int &exitCode);
 void addEmitCommand(CLI::App &app, int &exitCode);
 void addFormatCommand(CLI::App &app, int &exitCode);

@@ -1,10 +1,26 @@
-// The options of `pdc check` and `pdc emit`, which compile and do not run.
+// The options of `pdc build`, `pdc check` and `pdc emit`, which compile and do not run.
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli.h"
 
 #include <memory>
 
 namespace pdg {
+
+void addBuildCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<BuildArguments>();
+  CLI::App *command =
+      app.add_subcommand("build", "Writes modules that `pdworker` runs without a compiler");
+  command->footer("\nThe folder holds trainer.pdm, server_0.pdm and so on, with code for avx2 and "
+                  "avx512, and\nmanifest.json, which lists them. Without a cluster there is one "
+                  "trainer.");
+  addProgramOptions(*command, options->program);
+  command->add_option("-o,--output", options->output, "The folder; made if it is not there")
+      ->type_name("DIR")
+      ->required();
+  addReplicasOption(*command, options->replicas);
+  addClusterOptions(*command, options->cluster);
+  command->callback([options, &exitCode] { exitCode = buildCommand(*options); });
+}
 
 void addCheckCommand(CLI::App &app, int &exitCode) {
   auto options = std::make_shared<CheckArguments>();

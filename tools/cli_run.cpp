@@ -146,6 +146,8 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   addClusterOptions(*command, options->cluster);
   command->add_flag("--in-process", options->isInProcess,
                     "Run the processes of a cluster as threads of this one");
+  command->add_flag("--verbose", options->isVerbose,
+                    "Say how the processes of a cluster are connected");
   command->callback([options, &exitCode] {
     if (!options->saveFile.empty() && options->saveFile == options->fetchFile)
       throw CLI::ValidationError("--save", "expects another file than --fetch, got '" +

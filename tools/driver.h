@@ -69,12 +69,21 @@ struct RunArguments {
   int64_t replicas = 1;          ///< `--replicas`: slices of a batch.
   ClusterOptions cluster;        ///< `--trainers`, `--servers`, `--mode`.
   bool isInProcess = false;      ///< `--in-process`: the processes of a cluster are threads.
+  bool isVerbose = false;        ///< `--verbose`: how the processes of a cluster are connected.
 };
 
 /// Options of `pdc check`.
 struct CheckArguments {
   ProgramArguments program;
   ClusterOptions cluster; ///< As in RunArguments.
+};
+
+/// Options of `pdc build`.
+struct BuildArguments {
+  ProgramArguments program;
+  ClusterOptions cluster; ///< As in RunArguments.
+  int64_t replicas = 1;   ///< As in RunArguments.
+  std::string output;     ///< `-o`: the folder.
 };
 
 /// Options of `pdc emit`. At least one of `stage` and `dumpStages` is given.
@@ -125,6 +134,9 @@ inline constexpr std::array<std::string_view, 4> graphStages = {"graph", "grad",
 
 /// Compiles and runs a script. Returns an exit code.
 int runCommand(const RunArguments &options);
+
+/// Compiles a script and writes the modules of its roles and a manifest. Returns an exit code.
+int buildCommand(const BuildArguments &options);
 
 /// Reports every error and warning of a script and runs nothing. Returns an exit code.
 int checkCommand(const CheckArguments &options);

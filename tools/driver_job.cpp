@@ -1,21 +1,20 @@
 // `pdc run` on a cluster of processes: makes a module of each role, lets the leader run them, and
 // hands over what they return.
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/codegen/jit/shared_object.h"
 #include "runtime/checkpoint/variables.h"
 #include "runtime/cluster/leader.h"
-#include "runtime/module/module.h"
+#include "tools/driver_build.h"
 #include "tools/driver_report.h"
 #include "tools/driver_run.h"
 #include "tools/interrupt.h"
 #include "tools/run_cluster.h"
-#include "tools/run_native.h"
-
-#include <absl/strings/str_cat.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace pdg {
 
@@ -51,41 +50,14 @@ std::string workerBesideThis() {
   return (self.parent_path() / "pdworker").string();
 }
 
-/// Equal for the modules of one program on one cluster, and for no others.
-std::string identityOf(const ClusterExecutable &program) {
-  std::string text = absl::StrCat(program.topology.trainers, " ", program.topology.servers);
-  for (const RoleExecutable &role : program.roles)
-    absl::StrAppend(
-        &text, "\n", toJson(role.info),
-        sha256({role.code->object->getBufferStart(), role.code->object->getBufferSize()}));
-  return sha256(text);
-}
-
-absl::StatusOr<std::map<Peer, std::string>> makeModules(const ClusterExecutable &program) {
-  std::map<Peer, std::string> modules;
-  std::string identity = identityOf(program);
+absl::StatusOr<std::map<Peer, std::string>> modulesOf(const ClusterExecutable &program) {
+  std::vector<BuiltRole> roles;
   for (const RoleExecutable &role : program.roles) {
-    auto library = linkSharedObject(role.code->object->getBuffer());
-    if (!library)
-      return absl::UnavailableError(llvm::toString(library.takeError()));
-    Module module;
-    module.compiler = "pdc";
-    module.cluster = identity;
-    module.role = role.role.kind;
-    module.index = role.role.index;
-    module.trainers = program.topology.trainers;
-    module.servers = program.topology.servers;
-    module.info = role.info;
-    // All processes must know the same of an edge. Queues inside of a process stand behind them.
-    std::copy(program.topology.edges.begin(), program.topology.edges.end(),
-              module.info.edges.begin());
-    module.code[role.code->isa] = *std::move(library);
-    auto bytes = writeModule(module);
-    if (!bytes.ok())
-      return bytes.status();
-    modules[role.role] = *std::move(bytes);
+    roles.push_back({role.role});
+    if (absl::Status status = addCode(roles.back(), *role.code); !status.ok())
+      return status;
   }
-  return modules;
+  return makeModules(program.topology, roles);
 }
 
 /// Loads the variables of `--load` into the shadows, and adds to the job those that were loaded.
@@ -147,20 +119,72 @@ absl::Status takeVariables(const Shadows &shadows, std::vector<NamedTensor> &var
   return absl::OkStatus();
 }
 
+/// The variables of all processes as a file has them.
+absl::Status saveResult(const Shadows &shadows, const ClusterExecutable &program, JobResult &result,
+                        llvm::function_ref<absl::Status(std::span<const TensorRef>)> save) {
+  if (absl::Status status = takeVariables(shadows, result.variables); !status.ok())
+    return status;
+  std::vector<ExecutionContext *> contexts = shadows.all();
+  absl::StatusOr<WholeVariables> whole = WholeVariables::create(contexts);
+  return whole.ok() ? save(orderedVariables(*whole, program)) : whole.status();
+}
+
 absl::Status handOverResult(const Shadows &shadows, const ClusterExecutable &program,
                             JobResult &result, const RunArguments &arguments) {
   std::vector<TensorRef> fetched;
   for (NamedTensor &value : result.fetched)
     fetched.push_back({value.name, &value.tensor});
-  if (arguments.saveFile.empty())
-    return handOver(fetched, {}, arguments);
-  if (absl::Status status = takeVariables(shadows, result.variables); !status.ok())
-    return status;
-  std::vector<ExecutionContext *> contexts = shadows.all();
-  absl::StatusOr<WholeVariables> whole = WholeVariables::create(contexts);
-  if (!whole.ok())
-    return whole.status();
-  return handOver(fetched, orderedVariables(*whole, program), arguments);
+  auto handOverAll = [&](std::span<const TensorRef> variables) {
+    return handOver(fetched, variables, arguments);
+  };
+  return arguments.saveFile.empty() ? handOverAll({})
+                                    : saveResult(shadows, program, result, handOverAll);
+}
+
+/// Reports why a job stopped; after an interrupt the variables are saved as they are, if the
+/// program had begun. Returns the exit code.
+int reportStop(const Shadows &shadows, const ClusterExecutable &program, JobResult &result,
+               const RunArguments &arguments) {
+  int exitCode = reportRunError(result.error, arguments.program.format);
+  if (exitCode != ExitInterrupted || arguments.saveFile.empty() || result.variables.empty())
+    return exitCode;
+  absl::Status status =
+      saveResult(shadows, program, result, [&](std::span<const TensorRef> variables) {
+        saveInterrupted(variables, arguments);
+        return absl::OkStatus();
+      });
+  if (!status.ok())
+    reportStatus(status, arguments.program.format);
+  return exitCode;
+}
+
+/// The terminal on which trainer 0 shows how far it is; none if standard error is no terminal that
+/// can redraw a line.
+void describeTerminal(JobOptions &job) {
+  const char *kind = std::getenv("TERM");
+  winsize size = {};
+  if (!isatty(STDERR_FILENO) || !kind || std::string_view(kind) == "dumb")
+    return;
+  job.progressColumns = 80;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    job.progressColumns = size.ws_col;
+  job.hasColors = RenderOptions::forTerminal(STDERR_FILENO).useColor;
+}
+
+/// What a job prints, shows and says.
+void addOutputs(JobOptions &job, const RunArguments &arguments) {
+  job.print = [](std::string_view line) {
+    std::fwrite(line.data(), 1, line.size(), stdout);
+    std::fputc('\n', stdout);
+    std::fflush(stdout);
+  };
+  job.progress = [](std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), stderr); };
+  if (!arguments.quiet)
+    describeTerminal(job);
+  if (arguments.isVerbose)
+    job.note = [](std::string_view text) {
+      std::fprintf(stderr, "note: %s\n", std::string(text).c_str());
+    };
 }
 
 } // namespace
@@ -179,7 +203,7 @@ int runJobCommand(const ClusterExecutable &program, const RunArguments &argument
     status = loadInto(*shadows, arguments, job);
   if (!status.ok())
     return reportStatus(status, format);
-  auto modules = makeModules(program);
+  auto modules = modulesOf(program);
   if (!modules.ok())
     return reportStatus(modules.status(), format);
   job.topology = program.topology;
@@ -190,11 +214,7 @@ int runJobCommand(const ClusterExecutable &program, const RunArguments &argument
   int threads = options.threads > 0 ? options.threads : ThreadPool::availableProcessors();
   job.threads = std::max(1, threads / static_cast<int>(allPeers(program.topology).size()));
   job.sendsVariables = !arguments.saveFile.empty();
-  job.print = [](std::string_view line) {
-    std::fwrite(line.data(), 1, line.size(), stdout);
-    std::fputc('\n', stdout);
-    std::fflush(stdout);
-  };
+  addOutputs(job, arguments);
   auto running = Job::create(std::move(job));
   if (!running.ok())
     return reportStatus(running.status(), format);
@@ -203,7 +223,7 @@ int runJobCommand(const ClusterExecutable &program, const RunArguments &argument
   JobResult result = (*running)->run();
   setInterruptAction(nullptr, nullptr);
   if (result.error.exitCode != 0)
-    return reportRunError(result.error, format);
+    return reportStop(*shadows, program, result, arguments);
   status = handOverResult(*shadows, program, result, arguments);
   return status.ok() ? ExitDone : reportStatus(status, format);
 }

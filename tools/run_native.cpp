@@ -13,10 +13,12 @@ static void report(Compilation &compilation, std::string message) {
   compilation.diagnostics().report(DiagCode::PD1000, {}, std::move(message));
 }
 
+static TargetInfo targetOf(const std::string &isa) {
+  return isa == "avx2" ? avx2Target() : isa == "avx512" ? avx512Target() : hostTarget();
+}
+
 static std::optional<TargetInfo> chooseTarget(Compilation &compilation, const std::string &isa) {
-  TargetInfo target = isa == "avx2"     ? avx2Target()
-                      : isa == "avx512" ? avx512Target()
-                                        : hostTarget();
+  TargetInfo target = targetOf(isa);
   if (!target.name.empty() && (isa.empty() || hostRuns(target)))
     return target;
   report(compilation, isa.empty() ? "native code needs a processor with AVX2 and FMA; --interpret "
@@ -52,20 +54,28 @@ std::optional<NativeCode> loadNative(Compilation &compilation, const std::string
   return loadNative(compilation, compilation.module(), isa);
 }
 
-std::optional<NativeObject> compileNative(Compilation &compilation, mlir::ModuleOp module,
-                                          const std::string &isa) {
-  std::optional<TargetInfo> target = chooseTarget(compilation, isa);
-  if (!target)
-    return std::nullopt;
+static std::optional<NativeObject> compileFor(const TargetInfo &target, Compilation &compilation,
+                                              mlir::ModuleOp module) {
   ProgramCache cache;
-  std::string key = keyOf(compilation, module, *target);
+  std::string key = keyOf(compilation, module, target);
   if (std::optional<ProgramCache::Entry> entry = cache.find(key))
-    return NativeObject{std::move(entry->info), std::move(entry->object), target->name};
-  std::optional<NativeProgram> program = compile(compilation, module, *target, nullptr);
+    return NativeObject{std::move(entry->info), std::move(entry->object), target.name};
+  std::optional<NativeProgram> program = compile(compilation, module, target, nullptr);
   if (!program)
     return std::nullopt;
   cache.store(key, program->info, *program->object);
-  return NativeObject{std::move(program->info), std::move(program->object), target->name};
+  return NativeObject{std::move(program->info), std::move(program->object), target.name};
+}
+
+std::optional<NativeObject> compileNative(Compilation &compilation, mlir::ModuleOp module,
+                                          const std::string &isa) {
+  std::optional<TargetInfo> target = chooseTarget(compilation, isa);
+  return target ? compileFor(*target, compilation, module) : std::nullopt;
+}
+
+std::optional<NativeObject> buildNative(Compilation &compilation, mlir::ModuleOp module,
+                                        const std::string &isa) {
+  return compileFor(targetOf(isa), compilation, module);
 }
 
 std::unique_ptr<LoadedProgram> loadObject(Compilation &compilation, const NativeObject &code) {
@@ -90,9 +100,8 @@ std::optional<NativeCode> loadNative(Compilation &compilation, mlir::ModuleOp mo
 std::optional<NativeTexts> emitNative(Compilation &compilation, const std::string &isa,
                                       std::string_view last) {
   // Texts are made for any target, also one that this processor does not run.
-  std::optional<TargetInfo> target = isa == "avx2"     ? avx2Target()
-                                     : isa == "avx512" ? avx512Target()
-                                                       : chooseTarget(compilation, "");
+  std::optional<TargetInfo> target =
+      isa.empty() ? chooseTarget(compilation, "") : std::optional(targetOf(isa));
   NativeStages stages;
   stages.last = last == "loops"  ? NativeStages::Loops
                 : last == "llvm" ? NativeStages::Llvm

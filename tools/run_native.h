@@ -30,6 +30,10 @@ struct NativeObject {
 std::optional<NativeObject> compileNative(Compilation &compilation, mlir::ModuleOp module,
                                           const std::string &isa);
 
+/// The same for an instruction set that this processor need not run.
+std::optional<NativeObject> buildNative(Compilation &compilation, mlir::ModuleOp module,
+                                        const std::string &isa);
+
 /// Loads a copy of the code. After an error, which is in the diagnostics of `compilation`, null.
 std::unique_ptr<LoadedProgram> loadObject(Compilation &compilation, const NativeObject &code);
 

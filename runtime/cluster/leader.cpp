@@ -4,6 +4,8 @@
 
 #include "runtime/cluster/child_process.h"
 #include "runtime/cluster/control.grpc.pb.h"
+#include "runtime/cluster/descriptor.h"
+#include "runtime/cluster/lost_process.h"
 #include "runtime/cluster/messages.h"
 
 #include <absl/strings/str_cat.h>
@@ -11,12 +13,9 @@
 
 #include <condition_variable>
 #include <csignal>
-#include <fcntl.h>
 #include <mutex>
 #include <poll.h>
-#include <random>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <thread>
 #include <tuple>
 #include <unistd.h>
@@ -31,19 +30,11 @@ using Clock = std::chrono::steady_clock;
 /// How long processes have to end after the first of them failed, and after they were told to.
 constexpr std::chrono::milliseconds kEndLimit{1000};
 
+/// How long they have after an interrupt, when their variables are wanted.
+constexpr std::chrono::seconds kSaveLimit{60};
+
 /// How long all processes have to join.
 constexpr std::chrono::seconds kJoinLimit{60};
-
-/// A descriptor that is closed at its end.
-struct Descriptor {
-  explicit Descriptor(int value = -1) : value(value) {}
-  Descriptor(Descriptor &&other) noexcept : value(std::exchange(other.value, -1)) {}
-  ~Descriptor() {
-    if (value >= 0)
-      close(value);
-  }
-  int value;
-};
 
 /// One process of the job, as its leader sees it.
 struct Member {
@@ -52,22 +43,14 @@ struct Member {
   std::string address;      ///< Empty until it joined.
   Stream *stream = nullptr; ///< While it is attached.
   std::optional<RunError> ended;
-  bool isGone = false; ///< The process is no more.
+  bool isGone = true;  ///< The process is not yet, or no more.
+  bool isRead = false; ///< Somebody still reads what it said.
   TensorAssembly fetched, variables;
 };
 
-/// 128 random bits as hexadecimal digits: nobody guesses which job it is.
-std::string randomName() {
-  std::random_device random;
-  std::string name;
-  for (int i = 0; i < 4; ++i)
-    name += absl::StrCat(absl::Hex(random(), absl::kZeroPad8));
-  return name;
-}
-
 class LocalJob final : public Job, public cluster::Control::Service {
 public:
-  explicit LocalJob(JobOptions options) : options_(std::move(options)), name_(randomName()) {}
+  explicit LocalJob(JobOptions options) : options_(std::move(options)), name_(makeJobName()) {}
   ~LocalJob() override;
 
   absl::Status listen();
@@ -84,6 +67,9 @@ private:
   void watch();
   void endProcesses();
   void noteEnd(Member &member);
+  void explainEnd(Member &member);
+  void explainLoss();
+  void sendInterrupt();
   void stopAll(const std::string &why);
   void take(Member &member, const cluster::Event &event);
   grpc::Status refuse(const std::string &why);
@@ -103,9 +89,11 @@ private:
   // Guarded by mutex_.
   std::vector<std::unique_ptr<Member>> members_;
   std::optional<RunError> failure_; ///< Of the world, found here.
+  std::optional<Peer> lost_;        ///< Whose end that is.
   bool isEnding_ = false;
 
-  std::mutex commanding_; ///< Of all that writes to streams.
+  std::mutex commanding_;  ///< Of all that writes to streams.
+  bool isStarted_ = false; ///< All know what to run. Guarded by commanding_.
   std::mutex printing_;
   std::thread watcher_;
   std::atomic<bool> isInterrupted_ = false;
@@ -135,22 +123,6 @@ Peer roleOf(Peer peer) {
 
 //===- Starting ------------------------------------------------------------===//
 
-/// A file in memory that processes started from now on can read, and no other.
-absl::StatusOr<Descriptor> shareBytes(const std::string &bytes) {
-  Descriptor file(memfd_create("pdg-module", 0));
-  std::string_view left = bytes;
-  while (file.value >= 0 && !left.empty()) {
-    ssize_t written = write(file.value, left.data(), left.size());
-    if (written <= 0)
-      break;
-    left.remove_prefix(static_cast<size_t>(written));
-  }
-  if (file.value < 0 || !left.empty())
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for a module: ", std::strerror(errno)));
-  return file;
-}
-
 absl::Status LocalJob::startProcesses() {
   std::map<Peer, int> descriptors;
   for (const auto &[peer, bytes] : options_.modules) {
@@ -160,7 +132,13 @@ absl::Status LocalJob::startProcesses() {
     descriptors[peer] = file->value;
     modules_.push_back(*std::move(file));
   }
+  // All are known before the first is started: it may join at once.
   for (Peer peer : allPeers(options_.topology)) {
+    members_.push_back(std::make_unique<Member>());
+    members_.back()->peer = peer;
+  }
+  for (const auto &member : members_) {
+    Peer peer = member->peer;
     std::vector<std::string> arguments{options_.worker,
                                        "--join",
                                        absl::StrCat("127.0.0.1:", port_),
@@ -176,9 +154,8 @@ absl::Status LocalJob::startProcesses() {
     if (!process.ok())
       return process.status();
     std::lock_guard lock(mutex_);
-    members_.push_back(std::make_unique<Member>());
-    members_.back()->peer = peer;
-    members_.back()->process.emplace(*std::move(process));
+    member->process.emplace(*std::move(process));
+    member->isGone = false;
   }
   return absl::OkStatus();
 }
@@ -227,6 +204,8 @@ absl::Status LocalJob::startProgram() {
   options.set_script_dir(options_.paths.scriptDir);
   options.set_data_dir(options_.paths.dataDir);
   options.set_sends_variables(options_.sendsVariables);
+  options.set_columns(options_.progressColumns);
+  options.set_has_colors(options_.hasColors);
   std::map<Peer, ProgramInfo> programs;
   for (const auto &[role, bytes] : options_.modules) {
     auto module = readModule(bytes, nameOf(role));
@@ -253,6 +232,10 @@ absl::Status LocalJob::startProgram() {
           send({value.name, &value.tensor}, false);
     member->stream->Write(start);
   }
+  isStarted_ = true;
+  // Asked for while nobody would have listened.
+  if (isInterrupted_)
+    sendInterrupt();
   return absl::OkStatus();
 }
 
@@ -280,11 +263,14 @@ grpc::Status LocalJob::Attach(grpc::ServerContext *, Stream *stream) {
       return refuse("nobody of this number is missing");
     member->address = hello.address();
     member->stream = stream;
+    member->isRead = true;
   }
   changed_.notify_all();
   while (stream->Read(&event))
     take(*member, event);
   std::unique_lock lock(mutex_);
+  member->isRead = false;
+  explainEnd(*member);
   // Others may still write to this stream.
   changed_.notify_all();
   changed_.wait(lock, [&] { return isEnding_ || member->ended || member->isGone; });
@@ -296,6 +282,12 @@ void LocalJob::take(Member &member, const cluster::Event &event) {
   if (event.body_case() == cluster::Event::kLine) {
     std::lock_guard lock(printing_);
     options_.print(event.line());
+    return;
+  }
+  if (event.body_case() == cluster::Event::kProgress) {
+    std::lock_guard lock(printing_);
+    if (options_.progress)
+      options_.progress(event.progress());
     return;
   }
   if (event.body_case() == cluster::Event::kNote) {
@@ -320,17 +312,23 @@ void LocalJob::take(Member &member, const cluster::Event &event) {
   changed_.notify_all();
 }
 
-/// A process has ended. If it did not say why, this is why.
 void LocalJob::noteEnd(Member &member) {
   std::lock_guard lock(mutex_);
   member.isGone = true;
-  if (!member.ended && !failure_ && !isEnding_) {
+  explainEnd(member);
+  changed_.notify_all();
+}
+
+/// If a process has ended, and everything it said was read, and it did not say why: this is why.
+void LocalJob::explainEnd(Member &member) {
+  if (member.process && member.isGone && !member.isRead && !member.ended && !failure_ &&
+      !isEnding_) {
     failure_ = RunError{};
     failure_->message = absl::StrCat(nameOf(member.peer), " (process ", member.process->pid(), ") ",
                                      member.process->describeEnd());
     failure_->exitCode = 3;
+    lost_ = member.peer;
   }
-  changed_.notify_all();
 }
 
 /// Watches the processes, and passes an interrupt on.
@@ -350,16 +348,23 @@ void LocalJob::watch() {
     if (watched[0].revents) {
       uint64_t count = 0;
       [[maybe_unused]] ssize_t size = read(wake_.value, &count, sizeof count);
-      cluster::Command command;
-      command.set_interrupt(true);
-      std::scoped_lock lock(commanding_, mutex_);
-      if (isInterrupted_ && members_[0]->stream)
-        members_[0]->stream->Write(command);
+      std::lock_guard lock(commanding_);
+      if (isInterrupted_ && isStarted_)
+        sendInterrupt();
     }
     for (size_t i = 0; i < members.size(); ++i)
       if (watched[i + 1].revents && members[i]->process->waitFor(std::chrono::milliseconds(0)))
         noteEnd(*members[i]);
   }
+}
+
+/// Interrupts trainer 0: the others end where they need it. Requires: commanding_ is held.
+void LocalJob::sendInterrupt() {
+  cluster::Command command;
+  command.set_interrupt(true);
+  std::lock_guard lock(mutex_);
+  if (members_[0]->stream && !members_[0]->ended)
+    members_[0]->stream->Write(command);
 }
 
 void LocalJob::interrupt() noexcept {
@@ -375,7 +380,37 @@ void LocalJob::awaitEnd() {
   };
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return hasFailed() || isOver(); });
-  changed_.wait_for(lock, kEndLimit, isOver);
+  bool isSaving = options_.sendsVariables && !failure_ && isInterrupted_;
+  if (isSaving)
+    changed_.wait_for(lock, kSaveLimit, [&] { return failure_ || isOver(); });
+  else
+    changed_.wait_for(lock, kEndLimit, isOver);
+}
+
+/// Joins what is known of a lost process: how it ended, which is seen here, and what the others
+/// missed of it. One that is lost to the others and has not ended is frozen, or cut off.
+void LocalJob::explainLoss() {
+  std::lock_guard lock(mutex_);
+  if (failure_ && !lost_)
+    return;
+  for (const auto &member : members_)
+    for (const auto &witness : members_) {
+      if (!witness->ended || member->ended || (lost_ && lost_ != member->peer))
+        continue;
+      std::optional<MissedMessage> missed = findMissed(member->peer, *witness->ended);
+      if (!missed)
+        continue;
+      if (!failure_) {
+        failure_ = RunError{};
+        failure_->message = absl::StrCat(nameOf(member->peer), " (process ", member->process->pid(),
+                                         ") stopped answering");
+        failure_->exitCode = 3;
+      }
+      if (!missed->text.empty())
+        failure_->message += "; " + missed->text;
+      failure_->location = missed->place;
+      return;
+    }
 }
 
 //===- The end -------------------------------------------------------------===//
@@ -447,8 +482,10 @@ JobResult LocalJob::run() {
   watcher_ = std::thread([this] { watch(); });
   if (status.ok() && awaitJoined()) {
     status = startProgram();
-    if (status.ok())
+    if (status.ok()) {
       awaitEnd();
+      explainLoss();
+    }
   }
   if (!status.ok()) {
     std::lock_guard lock(mutex_);

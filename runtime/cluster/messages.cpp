@@ -3,6 +3,8 @@
 #include "runtime/cluster/messages.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <random>
 
 namespace pdg {
 
@@ -16,6 +18,17 @@ absl::Status refuse(const std::string &name, const char *why) {
 }
 
 } // namespace
+
+std::string makeJobName() {
+  std::random_device random;
+  std::string name;
+  char digits[16];
+  for (int i = 0; i < 4; ++i) {
+    std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(random()));
+    name += digits;
+  }
+  return name;
+}
 
 bool sendInPieces(const TensorRef &tensor, absl::FunctionRef<bool(cluster::Tensor piece)> send) {
   int64_t bytes = tensor.tensor->numBytes(), offset = 0;

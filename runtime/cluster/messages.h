@@ -16,6 +16,9 @@ namespace pdg {
 /// Of control.proto. To be counted up with every change.
 inline constexpr uint32_t kControlVersion = 1;
 
+/// Returns 128 random bits as hexadecimal digits: nobody guesses which job it is.
+std::string makeJobName();
+
 /// Calls `send` with each piece of `tensor` until it returns false.
 bool sendInPieces(const TensorRef &tensor, absl::FunctionRef<bool(cluster::Tensor piece)> send);
 

@@ -26,6 +26,9 @@ using Stream = grpc::ClientReaderWriter<cluster::Event, cluster::Command>;
 /// How long the leader may take to answer at all.
 constexpr std::chrono::seconds kLeaderLimit{30};
 
+/// The exit code of what a user interrupted.
+constexpr int kInterrupted = 130;
+
 absl::StatusOr<Module> readOwnModule(const WorkerOptions &options) {
   if (options.key.empty())
     return readModuleFile(options.module);
@@ -60,7 +63,10 @@ private:
   absl::Status connect();
   void takeCommands();
   bool write(const cluster::Event &event);
+  bool isFirst() const { return exchange_->self() == Peer{PeerKind::Trainer, 0}; }
   void stop(const absl::Status &cause);
+  Progress progressBar();
+  bool sendVariables();
   absl::Status sendResults();
 
   const WorkerOptions options_;
@@ -204,12 +210,31 @@ absl::Status Worker::makeContext() {
   for (NamedTensor &input : *inputs)
     if (absl::Status status = context_->feed(input.name, std::move(input.tensor)); !status.ok())
       return status;
+  if (isFirst() && start_.columns() > 0)
+    context_->setProgress(progressBar());
   context_->setSink([this](std::string_view line) {
     cluster::Event event;
     event.set_line(std::string(line));
     return write(event) ? absl::OkStatus() : absl::UnavailableError("the job's leader is gone");
   });
   return absl::OkStatus();
+}
+
+/// A bar on the leader's terminal. What a lost leader does not see is no error of its own.
+Progress Worker::progressBar() {
+  Progress::Terminal terminal;
+  terminal.write = [this](std::string_view bytes) {
+    cluster::Event event;
+    event.set_progress(std::string(bytes));
+    write(event);
+  };
+  terminal.now = [] {
+    auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  };
+  terminal.columns = start_.columns();
+  terminal.hasColors = start_.has_colors();
+  return Progress(std::move(terminal));
 }
 
 absl::Status Worker::connect() {
@@ -220,25 +245,31 @@ absl::Status Worker::connect() {
   return exchange_->connect(addresses);
 }
 
-/// What a run returns: of trainer 0 the fetched values, of each process its variables if the leader
-/// wants them.
-absl::Status Worker::sendResults() {
-  bool isFirst = exchange_->self() == Peer{PeerKind::Trainer, 0};
-  auto send = [&](const TensorRef &tensor, bool isVariable) {
-    return sendInPieces(tensor, [&](cluster::Tensor piece) {
-      cluster::Event event;
-      *(isVariable ? event.mutable_variable() : event.mutable_fetched()) = std::move(piece);
-      return write(event);
-    });
-  };
+/// The variables of this process, if the leader wants them. Those of all trainers are equal.
+bool Worker::sendVariables() {
   bool isSent = true;
-  if (isFirst)
-    for (const TensorRef &value : context_->fetchedValues())
-      isSent = isSent && send(value, false);
-  if (start_.sends_variables() && (isFirst || exchange_->self().kind == PeerKind::Server))
+  if (start_.sends_variables() && (isFirst() || exchange_->self().kind == PeerKind::Server))
     for (const TensorRef &variable : context_->namedVariables())
-      isSent = isSent && send(variable, true);
-  return isSent ? absl::OkStatus() : absl::UnavailableError("the job's leader is gone");
+      isSent = isSent && sendInPieces(variable, [&](cluster::Tensor piece) {
+                 cluster::Event event;
+                 *event.mutable_variable() = std::move(piece);
+                 return write(event);
+               });
+  return isSent;
+}
+
+/// What a run returns: of trainer 0 the fetched values, and the variables.
+absl::Status Worker::sendResults() {
+  bool isSent = true;
+  if (isFirst())
+    for (const TensorRef &value : context_->fetchedValues())
+      isSent = isSent && sendInPieces(value, [&](cluster::Tensor piece) {
+                 cluster::Event event;
+                 *event.mutable_fetched() = std::move(piece);
+                 return write(event);
+               });
+  return isSent && sendVariables() ? absl::OkStatus()
+                                   : absl::UnavailableError("the job's leader is gone");
 }
 
 /// An error of the world as that of a run.
@@ -261,8 +292,15 @@ RunError Worker::run() {
   // Also after an error: the others go on as far as they can without this process, so which errors
   // there are does not depend on who is faster.
   absl::Status status = exchange_->finish();
-  if (!isDone)
-    return context_->error();
+  if (!isDone) {
+    // Trainer 0 was interrupted between two rounds, and all others ended where they needed it: the
+    // variables belong together. Whether that is what happened only the leader knows.
+    const RunError &error = context_->error();
+    bool mayBeWanted = status.ok() && (error.exitCode == kInterrupted || error.isConsequence);
+    if (context_->isInitialized() && mayBeWanted)
+      sendVariables();
+    return error;
+  }
   if (status.ok())
     status = sendResults();
   return status.ok() ? RunError() : errorOf(status);
