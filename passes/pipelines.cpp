@@ -62,7 +62,6 @@ void buildDistributedPipeline(OpPassManager &pm, int64_t trainers, int64_t repli
 void buildAsynchronousPipeline(OpPassManager &pm, int64_t trainers) {
   pm.addPass(createSimplifySizes());
   pm.addPass(createSendRows());
-  pm.addPass(createSendRows());
   pm.addPass(createForwardVariables());
   pm.addPass(createHoistReads());
   pm.addPass(createShareBatches({trainers}));

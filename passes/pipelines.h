@@ -19,8 +19,8 @@ void buildSplitPipeline(mlir::OpPassManager &pm, int64_t replicas, int64_t train
 /// slices; 0: one for each trainer.
 void buildDistributedPipeline(mlir::OpPassManager &pm, int64_t trainers, int64_t replicas = 0);
 
-/// The same for modes in which trainers do not keep step: programs of a cluster with one trainer, of
-/// which there are `trainers`, each of which takes its turn at whole batches.
+/// The same for modes in which trainers do not keep step: programs of a cluster with one trainer,
+/// of which there are `trainers`, each of which takes its turn at whole batches.
 void buildAsynchronousPipeline(mlir::OpPassManager &pm, int64_t trainers);
 
 /// From either graph to fused groups, what native code is made of.

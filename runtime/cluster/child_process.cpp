@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <iterator>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -99,6 +101,14 @@ bool ChildProcess::waitFor(std::chrono::milliseconds limit) {
     hasEnded_ = waitpid(pid_, &status_, WNOHANG) == pid_;
   }
   return true;
+}
+
+bool ChildProcess::isStopped() const {
+  // "PID (name) state ...": the name may have spaces and brackets.
+  std::ifstream file(absl::StrCat("/proc/", pid_, "/stat"));
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  size_t end = text.rfind(") ");
+  return end != std::string::npos && end + 2 < text.size() && text[end + 2] == 'T';
 }
 
 void ChildProcess::kill() {

@@ -30,6 +30,8 @@ public:
 
   /// Waits at most so long for the end; true once it ended.
   bool waitFor(std::chrono::milliseconds limit);
+  /// Whether it is stopped, as by SIGSTOP: it lives, and does nothing.
+  bool isStopped() const;
   void kill();
   /// How it ended: "ended with exit code 3", "was killed by signal 9 (Killed)". After its end.
   std::string describeEnd() const;

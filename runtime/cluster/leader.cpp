@@ -30,6 +30,9 @@ using Clock = std::chrono::steady_clock;
 /// How long processes have to end after the first of them failed, and after they were told to.
 constexpr std::chrono::milliseconds kEndLimit{1000};
 
+/// How long the system may take to clear away a process that is dead to the others.
+constexpr std::chrono::seconds kDeathLimit{3};
+
 /// How long they have after an interrupt, when their variables are wanted.
 constexpr std::chrono::seconds kSaveLimit{60};
 
@@ -390,7 +393,7 @@ void LocalJob::awaitEnd() {
 /// Joins what is known of a lost process: how it ended, which is seen here, and what the others
 /// missed of it. One that is lost to the others and has not ended is frozen, or cut off.
 void LocalJob::explainLoss() {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (failure_ && !lost_)
     return;
   for (const auto &member : members_)
@@ -400,6 +403,9 @@ void LocalJob::explainLoss() {
       std::optional<MissedMessage> missed = findMissed(member->peer, *witness->ended);
       if (!missed)
         continue;
+      // The others may notice a death before the system has cleared the process away.
+      if (!failure_ && !member->process->isStopped())
+        changed_.wait_for(lock, kDeathLimit, [&] { return failure_.has_value(); });
       if (!failure_) {
         failure_ = RunError{};
         failure_->message = absl::StrCat(nameOf(member->peer), " (process ", member->process->pid(),

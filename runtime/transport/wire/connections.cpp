@@ -246,6 +246,9 @@ void Connections::refused(PeerSession &session, const absl::Status &why, bool is
 }
 
 void Connections::lost(PeerSession &session, const std::string &why) {
+  // This process has finished, all have seen it, and it ends the connections itself.
+  if (isEnding_)
+    return;
   PeerPair &pair = *find(session.other().peer);
   absl::Status cause = absl::UnavailableError(
       absl::StrCat(nameOf(pair.peer), " was lost: ", why, describeMissing(pair)));
