@@ -115,6 +115,23 @@ TEST(Handshake, AfterFinishAnEndIsNoFailure) {
   EXPECT_TRUE(cluster.at(kServer).status().ok());
 }
 
+// Its streams end one after the other; the first of them is no loss that the others must hear of.
+TEST(Handshake, WhoEndsFirstAlarmsNobody) {
+  constexpr int64_t kTrainers = 6;
+  for (int round = 0; round < 8; ++round) {
+    ProcessCluster cluster(smallTopology(kTrainers), [](ProcessOptions &) {});
+    ASSERT_TRUE(cluster.status().ok()) << cluster.status();
+    ASSERT_TRUE(cluster.at(kServer).finish().ok());
+    cluster.kill(kServer);
+    for (int64_t i = 0; i < kTrainers; ++i) {
+      Exchange &trainer = cluster.at({PeerKind::Trainer, i});
+      EXPECT_EQ(trainer.receive(1, kServer).status(),
+                absl::OutOfRangeError("server 0 has finished"));
+      EXPECT_TRUE(trainer.status().ok()) << trainer.status();
+    }
+  }
+}
+
 /// A process of the job that says hello properly and then sends what it likes.
 class Intruder : public StreamEvents {
 public:
