@@ -12,30 +12,14 @@ namespace pdg {
 
 namespace {
 
-absl::Status loadInto(LocalCluster &cluster, const RunArguments &arguments) {
-  if (arguments.loadFile.empty())
-    return absl::OkStatus();
-  absl::StatusOr<WholeVariables> variables = WholeVariables::create(cluster.owners());
-  if (!variables.ok())
-    return variables.status();
-  LoadReport report;
-  absl::Status status =
-      loadVariables(arguments.loadFile, variables->refs(), arguments.only, &report);
-  if (!status.ok())
-    return status;
-  variables->scatter();
-  if (!arguments.quiet)
-    std::fputs(describe(report, arguments.loadFile).c_str(), stderr);
-  return absl::OkStatus();
-}
-
 /// Runs all processes until they end, or the first of them stops. Returns an exit code.
 int execute(LocalCluster &cluster, const ClusterExecutable &program,
             const RunArguments &arguments) {
   clearInterrupt(/*patience=*/2);
   ExecutionContext &first = *cluster.processes()[0].context;
   setInterruptAction([](void *run) { static_cast<LocalCluster *>(run)->interrupt(); }, &cluster);
-  ExecutionContext *stopped = cluster.run([&] { return loadInto(cluster, arguments); });
+  ExecutionContext *stopped =
+      cluster.run([&] { return loadInto(cluster.owners(), arguments).status(); });
   setInterruptAction(nullptr, nullptr);
   int exitCode = stopped ? reportRunError(stopped->error(), arguments.program.format) : ExitDone;
   if (stopped && (exitCode != ExitInterrupted || !first.isInitialized()))
@@ -53,6 +37,24 @@ int execute(LocalCluster &cluster, const ClusterExecutable &program,
 }
 
 } // namespace
+
+absl::StatusOr<LoadReport> loadInto(std::span<ExecutionContext *const> owners,
+                                    const RunArguments &arguments) {
+  LoadReport report;
+  if (arguments.loadFile.empty())
+    return report;
+  absl::StatusOr<WholeVariables> variables = WholeVariables::create(owners);
+  if (!variables.ok())
+    return variables.status();
+  absl::Status status =
+      loadVariables(arguments.loadFile, variables->refs(), arguments.only, &report);
+  if (!status.ok())
+    return status;
+  variables->scatter();
+  if (!arguments.quiet)
+    std::fputs(describe(report, arguments.loadFile).c_str(), stderr);
+  return report;
+}
 
 int runClusterCommand(const RunArguments &arguments) {
   ReportFormat format = arguments.program.format;

@@ -61,23 +61,14 @@ absl::StatusOr<std::map<Peer, std::string>> modulesOf(const ClusterExecutable &p
 }
 
 /// Loads the variables of `--load` into the shadows, and adds to the job those that were loaded.
-absl::Status loadInto(const Shadows &shadows, const RunArguments &arguments, JobOptions &job) {
+absl::Status loadShadows(const Shadows &shadows, const RunArguments &arguments, JobOptions &job) {
   if (arguments.loadFile.empty())
     return absl::OkStatus();
-  std::vector<ExecutionContext *> contexts = shadows.all();
-  absl::StatusOr<WholeVariables> variables = WholeVariables::create(contexts);
-  if (!variables.ok())
-    return variables.status();
-  LoadReport report;
-  absl::Status status =
-      loadVariables(arguments.loadFile, variables->refs(), arguments.only, &report);
-  if (!status.ok())
-    return status;
-  variables->scatter();
-  if (!arguments.quiet)
-    std::fputs(describe(report, arguments.loadFile).c_str(), stderr);
+  absl::StatusOr<LoadReport> report = loadInto(shadows.all(), arguments);
+  if (!report.ok())
+    return report.status();
   std::set<std::string> kept;
-  for (const std::string &entry : report.kept)
+  for (const std::string &entry : report->kept)
     kept.insert(entry.substr(0, entry.find(": ")));
   for (const auto &context : shadows.contexts)
     for (size_t i = 0; i < context->variables().size(); ++i) {
@@ -200,7 +191,7 @@ int runJobCommand(const ClusterExecutable &program, const RunArguments &argument
   if (status.ok())
     status = takeInputs(*shadows, job);
   if (status.ok())
-    status = loadInto(*shadows, arguments, job);
+    status = loadShadows(*shadows, arguments, job);
   if (!status.ok())
     return reportStatus(status, format);
   auto modules = modulesOf(program);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/checkpoint/variables.h"
 #include "runtime/worker/execution_context.h"
 #include "tools/driver_compile.h"
 
@@ -45,6 +46,11 @@ absl::Status handOver(std::span<const TensorRef> fetched, std::span<const Tensor
 
 /// After an interrupt: saves the variables as they are. Nothing else is handed over.
 void saveInterrupted(std::span<const TensorRef> variables, const RunArguments &arguments);
+
+/// Loads the variables of `--load`, if there are any, into those of a cluster, whole or in slices,
+/// and says what was left as it was, also to the user.
+absl::StatusOr<LoadReport> loadInto(std::span<ExecutionContext *const> owners,
+                                    const RunArguments &arguments);
 
 /// `pdc run` on a cluster: of processes, or of threads in this one. Returns an exit code.
 int runClusterCommand(const RunArguments &arguments);

@@ -1,7 +1,7 @@
 """Runs an example on clusters of several sizes and compares its output, fetched values and saved
 variables with one process that computes as many slices.
 
-    cluster_examples.py PDC SCRIPT FOLDER [--set NAME=VALUE]...
+    cluster_examples.py PDC SCRIPT FOLDER [--in-process] [--set NAME=VALUE]...
 """
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
@@ -21,15 +21,16 @@ def run(*more):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} fails:\n{done.stderr}")
-    return done.stdout, [file.exists() and file.read_bytes() for file in files]
+    return [done.stdout] + [file.exists() and file.read_bytes() for file in files]
 
 
 for trainers in range(1, 5):
     plain = run("--replicas", str(trainers))
     for servers in range(1, 4):
-        cut = run("--trainers", str(trainers), "--servers", str(servers), "--in-process")
-        if cut[0] != plain[0]:
-            sys.exit(f"{trainers} trainers, {servers} servers print\n{cut[0]}not\n{plain[0]}")
-        if cut != plain:
-            sys.exit(f"{trainers} trainers, {servers} servers: files differ")
+        cut = run("--trainers", str(trainers), "--servers", str(servers))
+        for what, expected, found in zip(("output", "fetched values", "variables"), plain, cut):
+            if expected != found:
+                sys.exit(f"{trainers} trainers, {servers} servers: other {what}")
+    if trainers > 1 and run("--trainers", str(trainers), "--mode", "all-reduce") != plain:
+        sys.exit(f"{trainers} trainers with all-reduce differ")
 print("all agree")
