@@ -358,7 +358,8 @@ def slow_jobs():
     jobs["fuzz of messages"] = fuzz_job("transport-fuzz", MESSAGE_FUZZ_RUNS, "-max_len=512")
     # Threads of ours are in the runtime only; LLVM's, not instrumented, would be reported wrongly.
     jobs["runtime's unit tests with tsan"] = sanitizer_job("tsan", ["pdg-runtime-tests",
-                                                                   "pdg-transport-tests"])
+                                                                   "pdg-transport-tests",
+                                                                   "pdg-job-tests"])
     return jobs
 
 

@@ -218,6 +218,9 @@ absl::Status LocalJob::startProgram() {
   }
   std::lock_guard lock(commanding_);
   for (const auto &member : members_) {
+    // Lost since it joined: the watcher says so.
+    if (!member->stream)
+      continue;
     const ProgramInfo &program = programs.at(roleOf(member->peer));
     auto send = [&](const TensorRef &tensor, bool isInput) {
       return sendInPieces(tensor, [&](cluster::Tensor piece) {
@@ -277,6 +280,9 @@ grpc::Status LocalJob::Attach(grpc::ServerContext *, Stream *stream) {
   // Others may still write to this stream.
   changed_.notify_all();
   changed_.wait(lock, [&] { return isEnding_ || member->ended || member->isGone; });
+  lock.unlock();
+  // A process that has nothing to do ends before the write that started it returns.
+  std::scoped_lock unused(commanding_, mutex_);
   member->stream = nullptr;
   return grpc::Status::OK;
 }
@@ -316,7 +322,10 @@ void LocalJob::take(Member &member, const cluster::Event &event) {
 }
 
 void LocalJob::noteEnd(Member &member) {
+  // Others ask whether it ended before they kill it.
   std::lock_guard lock(mutex_);
+  if (!member.process->waitFor(std::chrono::milliseconds(0)))
+    return;
   member.isGone = true;
   explainEnd(member);
   changed_.notify_all();
@@ -356,7 +365,7 @@ void LocalJob::watch() {
         sendInterrupt();
     }
     for (size_t i = 0; i < members.size(); ++i)
-      if (watched[i + 1].revents && members[i]->process->waitFor(std::chrono::milliseconds(0)))
+      if (watched[i + 1].revents)
         noteEnd(*members[i]);
   }
 }
